@@ -5,7 +5,8 @@ import { lasting } from '../wire/leftover.ts';
 import type { Place } from '../wire/place.ts';
 
 /** The content of a message: absent, a string or a list of parts. */
-export function decodeContent(place: Place): readonly ContentPart[] {
+export function decodeContent(message: Place): readonly ContentPart[] {
+  const place = message.at('content');
   if (place.value === undefined || place.value === null || place.value === '') return [];
   if (typeof place.value === 'string') return [{ kind: 'text', text: place.value }];
   if (!Array.isArray(place.value)) return place.fail('must be a string or a list of parts');

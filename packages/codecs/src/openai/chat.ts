@@ -122,7 +122,7 @@ interface RoleShape {
 const system: RoleShape = {
   role: 'system',
   fields: new Set(['role', 'content']),
-  parts: (place) => decodeContent(place.at('content')),
+  parts: decodeContent,
 };
 
 const ROLES: ReadonlyMap<string, RoleShape> = new Map(
@@ -157,7 +157,7 @@ const ROLES: ReadonlyMap<string, RoleShape> = new Map(
           kind: 'result',
           callId: legacyId(place.at('name').text()),
           tool: place.at('name').text(),
-          content: decodeContent(place.at('content')),
+          content: decodeContent(place),
         },
       ],
     },
@@ -183,7 +183,7 @@ function legacyId(name: string): string {
 }
 
 function decodeAssistant(place: Place, calls: KnownCalls): readonly Part[] {
-  const parts: Part[] = [...decodeReasoning(place), ...decodeContent(place.at('content'))];
+  const parts: Part[] = [...decodeReasoning(place), ...decodeContent(place)];
   const refusal = place.at('refusal').optionalText();
   if (refusal !== undefined) parts.push({ kind: 'text', text: refusal });
   if (place.has('tool_calls'))
@@ -194,7 +194,7 @@ function decodeAssistant(place: Place, calls: KnownCalls): readonly Part[] {
     const args = call.at('arguments').text();
     parts.push({ kind: 'call', callId: legacyId(tool), tool, args });
   }
-  for (const part of parts) if (part.kind === 'call') calls.add(part.callId, part.tool);
+  for (const part of parts) if (part.kind === 'call') calls.tools.set(part.callId, part.tool);
   return parts;
 }
 
@@ -242,7 +242,7 @@ const UNKNOWN_CALL = 'tool_call';
 
 function decodeResult(place: Place, calls: KnownCalls): readonly Part[] {
   const callId = place.at('tool_call_id').text();
-  const content = decodeContent(place.at('content'));
+  const content = decodeContent(place);
   return [{ kind: 'result', callId, ...calls.field(callId), content }];
 }
 

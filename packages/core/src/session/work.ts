@@ -370,8 +370,8 @@ export class SessionWork {
   }
 
   /** The prompt as it goes out. */
-  #send(events: readonly CompactionEvent[], compacted: boolean = false): FittedPrompt {
-    const fitted = fittedPrompt(this.state, this.prompt, events, compacted);
+  #send(events: readonly CompactionEvent[], changed: boolean = false): FittedPrompt {
+    const fitted = fittedPrompt(this.state, this.prompt, events, changed);
     this.state = withSent(this.state, fitted.prompt);
     return fitted;
   }

@@ -84,53 +84,53 @@ const MOST_REPORTS = 20;
 
 /** Reads the stored messages, and learns from the newest answers to prompts of the plan in force, oldest first. */
 function withStored(fresh: SessionState, stored: StoredWindow): SessionState {
-  const { plan } = fresh;
-  let state: SessionState = {
-    ...fresh,
-    thread: Thread.resume(fresh.key.thread, stored.carried, stored.tail),
-    version: stored.current?.version ?? 0,
-    latest: stored.version,
-    figures: { ...NO_FIGURES, task: currentSummary(plan)?.summary.task ?? null },
-    ...(plan.records.length === 0 ? {} : { sent: { kind: 'resumed' } }),
-  };
+  const { plan, config, key } = fresh;
+  const thread = Thread.resume(key.thread, stored.carried, stored.tail);
+  let figures: Figures = { ...NO_FIGURES, task: currentSummary(plan)?.summary.task ?? null };
   const answers: (readonly [index: number, reportedTokens: number])[] = [];
-  for (const node of state.thread.path()) {
+  for (const node of thread.path()) {
     const reported = reportedInput(node, plan.threadVersion);
-    const figures = withMessage(state.figures, node, state.config, plan.threadVersion);
-    state = { ...state, figures };
+    figures = withMessage(figures, node, config, plan.threadVersion);
     if (reported !== undefined) answers.push([node.index, reported]);
   }
-  const taught = state.plan.undid === undefined ? answers.slice(-MOST_REPORTS) : [];
+  for (const { message } of windowOf(thread, plan).carried)
+    figures = withExpiryOf(figures, message, config.tools);
+  let state: SessionState = {
+    ...fresh,
+    thread,
+    version: stored.current?.version ?? 0,
+    latest: stored.version,
+    figures,
+    ...(plan.records.length === 0 ? {} : { sent: { kind: 'resumed' } }),
+  };
+  const taught = plan.undid === undefined ? answers.slice(-MOST_REPORTS) : [];
   for (const [index, reported] of taught) {
-    const answered = windowOf(state.thread, state.plan, index);
-    const { tokens } = new PromptBuilder(answered, state.plan, state.config);
-    state = learnt({ ...state, figures: { ...state.figures, unreportedTokens: tokens } }, reported);
+    const { tokens } = new PromptBuilder(windowOf(thread, plan, index), plan, state.config);
+    state = learnt(state, { ...state.figures, unreportedTokens: tokens }, reported);
   }
-  const { tools } = state.config;
-  const figures = windowOf(state.thread, state.plan).carried.reduce(
-    (sum, { message }) => withExpiryOf(sum, message, tools),
-    state.figures,
-  );
-  return { ...state, figures };
+  return state;
 }
 
 /** Messages were appended and stored. */
 export function appended(before: SessionState, nodes: readonly Node[]): SessionState {
   let state: SessionState = { ...before, thread: before.thread.extended(nodes) };
+  const { threadVersion } = before.plan;
   for (const node of nodes) {
-    const { threadVersion } = state.plan;
     const figures = withMessage(state.figures, node, state.config, threadVersion);
-    state = { ...state, figures };
-    if (node.message.meta?.usage !== undefined)
-      state = learnt(state, reportedInput(node, threadVersion));
+    const isReported = node.message.meta?.usage !== undefined;
+    state = learnt(state, figures, isReported ? reportedInput(node, threadVersion) : undefined);
   }
   return state;
 }
 
-/** A provider has said how large the last request was. */
-function learnt(state: SessionState, reportedTokens: number | undefined): SessionState {
-  const { unreportedTokens } = state.figures;
-  if (unreportedTokens === undefined || reportedTokens === undefined) return state;
+/** The state with newer figures, and with what they teach if a provider has said how large the last request was. */
+function learnt(
+  state: SessionState,
+  figures: Figures,
+  reportedTokens: number | undefined,
+): SessionState {
+  const { unreportedTokens } = figures;
+  if (unreportedTokens === undefined || reportedTokens === undefined) return { ...state, figures };
   const { learning, budget, recalibrated } = learn(
     state.learning,
     state.config.budget,
@@ -142,7 +142,7 @@ function learnt(state: SessionState, reportedTokens: number | undefined): Sessio
     ...state,
     learning,
     config: { ...state.config, budget, counter },
-    figures: withoutUnreported(state.figures),
+    figures: withoutUnreported(figures),
   };
 }
 
@@ -151,7 +151,7 @@ export function withRefusal(
   state: SessionState,
   { requestTokens, limitTokens }: Refusal,
 ): SessionState {
-  const known = learnt(state, requestTokens);
+  const known = learnt(state, state.figures, requestTokens);
   const { budget } = known.config;
   const windowTokens = Math.min(budget.windowTokens, limitTokens ?? Number.POSITIVE_INFINITY);
   return withBudget(known, inWindow(budget, windowTokens));
