@@ -1,4 +1,4 @@
-import { withLazyFields } from '../check/lazy-fields.ts';
+import { lazyField } from '../check/lazy-field.ts';
 import {
   hasCalls,
   hasCompaction,
@@ -34,6 +34,8 @@ import type { Prompt, PromptMessage, Source } from './prompt.ts';
 import type { ProviderRules } from './rules.ts';
 
 const OPENER = '[The conversation continues from here.]';
+const withMessages = lazyField('messages');
+const withCachePoints = lazyField('cachePoints');
 const NO_RESULT = '[No result: the call was interrupted.]';
 
 export interface RenderOptions extends CachePointOptions {
@@ -153,24 +155,18 @@ export class PromptBuilder {
     }
     if (this.#round.length > 0 || hasCalls(node.message)) this.#join(node);
     else if (hasResults(node.message)) this.#emitLateResults(node);
-    else this.#emitNode(node);
+    else this.#emit(this.#shown(node));
   }
 
   /** The prompt so far. Its lists are made when they are first read: what was rendered never changes. */
   finish(options: CachePointOptions): Prompt {
     const [growing, turns, rounds] = [this.#messages, this.#turns, this.#rounds];
     const [length, turnCount, roundCount] = [growing.length, turns.length, rounds.length];
-    const prompt: Prompt = withLazyFields(
-      { tokens: this.#tokens },
-      {
-        messages: (): readonly PromptMessage[] => growing.slice(0, length),
-        cachePoints: (): readonly number[] => {
-          const starts = { turns: turns.slice(0, turnCount), rounds: rounds.slice(0, roundCount) };
-          return cachePoints(prompt.messages, starts, options);
-        },
-      },
-    );
-    return prompt;
+    const prompt = withMessages({ tokens: this.#tokens }, () => growing.slice(0, length));
+    return withCachePoints(prompt, () => {
+      const starts = { turns: turns.slice(0, turnCount), rounds: rounds.slice(0, roundCount) };
+      return cachePoints(prompt.messages, starts, options);
+    });
   }
 
   #join(node: Node): void {
@@ -193,12 +189,15 @@ export class PromptBuilder {
     for (const node of round) {
       const stray = placesOf(node.message, ({ callId }) => !waiting.delete(callId));
       if (stray.size > 0) strays.push([node, stray]);
-      if (stray.size === 0) this.#emitNode(node);
+      if (stray.size === 0) this.#emit(this.#shown(node));
       else this.#emitWithout(node, stray);
       this.#inRound = true;
     }
     for (const call of missing)
-      this.#emit(noResult(call), { kind: 'no-result', callId: call.callId });
+      this.#emit({
+        message: noResult(call),
+        source: { kind: 'no-result', callId: call.callId },
+      });
     this.#inRound = false;
     for (const [node, stray] of strays) this.#emitStray(node, stray);
   }
@@ -214,30 +213,29 @@ export class PromptBuilder {
     const { message } = this.#shown(node);
     const late = lateResults(message, stray);
     const parts = message.parts.filter((part) => part.kind !== 'result' || !late.has(part));
-    this.#emit(withParts(message, parts), { kind: 'changed', id: node.id, by: 'stray' });
+    const source = { kind: 'changed', id: node.id, by: 'stray' } as const;
+    this.#emit({ message: withParts(message, parts), source });
   }
 
   /** A message in its place, as the plan shows it. */
-  #shown({ id, message }: Node): PromptMessage {
+  #shown({ id, index, message }: Node): PromptMessage {
     const action = this.#actions.get(id);
-    if (action === undefined || !isInPlace(action))
-      return { message, source: { kind: 'kept', id } };
-    const changed = inPlace(message, action, this.#plan.style);
-    return { message: changed, source: { kind: 'changed', id, by: action.kind } };
+    const shown: PromptMessage =
+      action === undefined || !isInPlace(action)
+        ? { message, source: { kind: 'kept', id } }
+        : {
+            message: inPlace(message, action, this.#plan.style),
+            source: { kind: 'changed', id, by: action.kind },
+          };
+    const isBound = this.#options.rules.bindsReasoning && !holdsReasoning(this.#plan, index);
+    return isBound ? withoutBoundReasoning(shown, id) : shown;
   }
 
   /** A result that no provider would accept as one is shown as what it is: a tool's text. */
   #emitStray(node: Node, stray: Places): void {
     const parts = [...lateResults(this.#shown(node).message, stray)].flatMap(strayParts);
-    this.#emit({ role: 'user', parts }, { kind: 'changed', id: node.id, by: 'stray' });
-  }
-
-  #emitNode(node: Node): void {
-    const shown = this.#shown(node);
-    const { bindsReasoning } = this.#options.rules;
-    const isBound = bindsReasoning && !holdsReasoning(this.#plan, node.index);
-    const { message, source } = isBound ? withoutBoundReasoning(shown, node.id) : shown;
-    this.#emit(message, source);
+    const source = { kind: 'changed', id: node.id, by: 'stray' } as const;
+    this.#emit({ message: { role: 'user', parts }, source });
   }
 
   /** Summaries are placed at their first message, or after all that is carried. */
@@ -255,18 +253,19 @@ export class PromptBuilder {
     this.#closeRound();
     if (record.kind === 'summarize') this.#summaries.splice(this.#summaries.indexOf(record), 1);
     const source: Source = { kind: 'record', record: this.#plan.records.indexOf(record) };
-    for (const message of standIns(record, this.#plan.style)) this.#emit(message, source);
+    for (const message of standIns(record, this.#plan.style)) this.#emit({ message, source });
   }
 
-  #emit(message: Message, source: Source): void {
+  #emit(shown: PromptMessage): void {
+    const { message, source } = shown;
     if (message.parts.length === 0 && source.kind !== 'kept') return;
     const bridge = source.kind === 'bridge' ? undefined : this.#bridgeTo(message);
-    if (bridge !== undefined) this.#emit(textMessage(bridge, OPENER), { kind: 'bridge' });
+    if (bridge !== undefined)
+      this.#emit({ message: textMessage(bridge, OPENER), source: { kind: 'bridge' } });
     const { role } = message;
     const position = this.#messages.length;
     const isAnswer = role === 'assistant' && source.kind !== 'bridge';
     if (isAnswer && this.#lastRole !== 'assistant') this.#rounds.push(position);
-    const shown = { message, source };
     if (beginsTurn(shown)) this.#turns.push(position);
     this.#messages.push(shown);
     this.#tokens += this.#options.counter.message(message);

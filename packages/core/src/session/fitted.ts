@@ -1,4 +1,4 @@
-import { withLazyFields } from '../check/lazy-fields.ts';
+import { lazyField } from '../check/lazy-field.ts';
 import type { CompactionEvent } from '../events.ts';
 import type { Plan } from '../plan/plan.ts';
 import { indexIn, remindedPrompt } from '../recall/reminded-prompt.ts';
@@ -104,10 +104,12 @@ export function withWholeSent(state: SessionState): readonly [SessionState, toke
   return [withSent(state, { messages, tokens }), tokens];
 }
 
+const withLazyMessages = lazyField('messages');
+
 /** A result whose messages are encoded when they are first read: to check a prompt alone costs no pass over it. */
 export function withMessages<Wire>(result: FittedPrompt, encode: () => Wire[]): Fitted<Wire> {
   const { prompt, plan, version, compacted, fits, limitTokens, events, continueWith } = result;
-  return withLazyFields(
+  return withLazyMessages(
     {
       prompt,
       plan,
@@ -118,6 +120,6 @@ export function withMessages<Wire>(result: FittedPrompt, encode: () => Wire[]): 
       events,
       ...(continueWith === undefined ? {} : { continueWith }),
     },
-    { messages: encode },
+    encode,
   );
 }

@@ -11,8 +11,7 @@ import {
 import type { PromptMessage, Prompt } from '../../render/prompt.ts';
 import { unitStarts } from '../../thread/units.ts';
 import { withMessages, type Fitted } from '../fitted.ts';
-import { isCopyOf, type HostCopies } from './host-copies.ts';
-import { decodeList, type HostList } from './host-list.ts';
+import { HostList, isCopyOf, type HostCopies } from './host-list.ts';
 import type { Match, Overlap } from './match.ts';
 import type { Session } from '../session.ts';
 import type { CompactOptions, Refusal } from '../config/session-config.ts';
@@ -197,11 +196,11 @@ export class Conversation<Wire> {
 
   /** Appends messages that a host adds by themselves, with the usage that was reported for an answer among them. */
   async add(wire: readonly Wire[]): Promise<void> {
-    const { messages } = decodeList(this.#host.copies.codec, wire, this.session.earlier);
+    const { copies, messages } = this.#decoded(wire);
     const isAnswered = messages.some(({ role }) => role === 'assistant');
     const usage = this.#reported?.();
     if (isAnswered) this.#reported = undefined;
-    await this.session.appendDecoded(withUsage(messages, usage), wire);
+    await this.session.appendDecoded(withUsage(messages, usage), copies);
   }
 
   /** Notes the usage that a provider reported for an answer; the host's next list contains that answer. */
@@ -216,15 +215,20 @@ export class Conversation<Wire> {
 
   /** How many of a host's messages are on the path from an index on. */
   sharedMessages(index: number, wire: readonly Wire[]): number {
-    const { messages } = decodeList(this.#host.copies.codec, wire, this.session.earlier);
-    return this.sharedFrom(index, messages);
+    return this.sharedFrom(index, this.#decoded(wire).messages);
+  }
+
+  #decoded(wire: readonly Wire[]): { copies: readonly Wire[]; messages: readonly Message[] } {
+    const list = new HostList(wire, this.#host.copies);
+    return { copies: list.copies, messages: list.decodedFrom(0, this.session.earlier).messages };
   }
 
   /** The prompt for what was taken. `beside` is what else the request contains. */
   async prompt(options?: CompactOptions, beside: readonly object[] = []): Promise<Fitted<Wire>> {
     this.#beside = beside;
+    const prompting = this.session.prompt(options);
     const { length } = this.session;
-    return this.#give(await this.session.prompt(options), length);
+    return this.#give(await prompting, length);
   }
 
   /** Compacts at any pressure. */

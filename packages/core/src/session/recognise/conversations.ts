@@ -1,4 +1,5 @@
 import { lastIndex } from '../../check/list.ts';
+import { list } from '../../check/shape.ts';
 import type { MessageId, ThreadId, Usage } from '../../message/message.ts';
 import {
   Conversation,
@@ -8,8 +9,7 @@ import {
   type ReportedUsage,
 } from './conversation.ts';
 import type { Fitted } from '../fitted.ts';
-import { HostCopies } from './host-copies.ts';
-import { HostList } from './host-list.ts';
+import { HostCopies, HostList } from './host-list.ts';
 import type { Match, Overlap } from './match.ts';
 import { openSession, Session } from '../session.ts';
 import type { CompactOptions, Refusal, SessionConfig } from '../config/session-config.ts';
@@ -90,6 +90,7 @@ export class Conversations<Wire> {
 
   /** Appends what is new in a list to the conversation that the list belongs to. */
   take(wire: readonly Wire[], { thread, usage }: ListHint = {}): Promise<HostRequest<Wire>> {
+    list(wire, 'messages');
     return this.exclusively(async () => {
       const [found, match] = await this.#find(wire, thread);
       const conversation = await this.#at(found, match);
@@ -265,10 +266,10 @@ export class Conversations<Wire> {
     thread: string | undefined = this.#thread,
   ): Promise<[Conversation<Wire>, Match<Wire>]> {
     if (thread === undefined) {
+      const conversation = new Conversation(this.#newSession(), this.#host);
       const { messages: fresh, lengths } = list.decodedFrom(0, []);
       const nothing = { given: 0, same: 0, length: 0, known: 0, last: null, resent: [] } as const;
-      const match = { ...nothing, list, continues: true, fresh, lengths };
-      return [new Conversation(this.#newSession(), this.#host), match];
+      return [conversation, { ...nothing, list, continues: true, fresh, lengths }];
     }
     const conversation = await this.#named(thread);
     const match = conversation.match(list);

@@ -114,13 +114,15 @@ function withStored(fresh: SessionState, stored: StoredWindow): SessionState {
 /** Messages were appended and stored. */
 export function appended(before: SessionState, nodes: readonly Node[]): SessionState {
   let state: SessionState = { ...before, thread: before.thread.extended(nodes) };
+  let { figures } = before;
   const { threadVersion } = before.plan;
   for (const node of nodes) {
-    const figures = withMessage(state.figures, node, state.config, threadVersion);
-    const isReported = node.message.meta?.usage !== undefined;
-    state = learnt(state, figures, isReported ? reportedInput(node, threadVersion) : undefined);
+    figures = withMessage(figures, node, state.config, threadVersion);
+    if (node.message.meta?.usage === undefined) continue;
+    state = learnt(state, figures, reportedInput(node, threadVersion));
+    figures = state.figures;
   }
-  return state;
+  return { ...state, figures };
 }
 
 /** The state with newer figures, and with what they teach if a provider has said how large the last request was. */
