@@ -1,5 +1,5 @@
 import { lastIndex } from '../../check/list.ts';
-import { list } from '../../check/shape.ts';
+import { list as checkList } from '../../check/shape.ts';
 import type { MessageId, ThreadId, Usage } from '../../message/message.ts';
 import {
   Conversation,
@@ -90,7 +90,7 @@ export class Conversations<Wire> {
 
   /** Appends what is new in a list to the conversation that the list belongs to. */
   take(wire: readonly Wire[], { thread, usage }: ListHint = {}): Promise<HostRequest<Wire>> {
-    list(wire, 'messages');
+    checkList(wire, 'messages');
     return this.exclusively(async () => {
       const [found, match] = await this.#find(wire, thread);
       const conversation = await this.#at(found, match);
