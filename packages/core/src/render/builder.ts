@@ -1,6 +1,5 @@
 import { lazyField } from '../check/lazy-field.ts';
 import {
-  hasCalls,
   hasCompaction,
   hasResults,
   resultsOf,
@@ -153,9 +152,9 @@ export class PromptBuilder {
       this.#standIn(action);
       return;
     }
-    if (this.#round.length > 0 || hasCalls(node.message)) this.#join(node);
-    else if (hasResults(node.message)) this.#emitLateResults(node);
-    else this.#emit(this.#shown(node));
+    this.#round.push(node);
+    this.#openCalls.next(node.message);
+    if (this.#openCalls.open.size === 0) this.#closeRound();
   }
 
   /** The prompt so far. Its lists are made when they are first read: what was rendered never changes. */
@@ -167,12 +166,6 @@ export class PromptBuilder {
       const starts = { turns: turns.slice(0, turnCount), rounds: rounds.slice(0, roundCount) };
       return cachePoints(prompt.messages, starts, options);
     });
-  }
-
-  #join(node: Node): void {
-    this.#round.push(node);
-    this.#openCalls.next(node.message);
-    if (this.#openCalls.open.size === 0) this.#closeRound();
   }
 
   /** Shows the round with every call answered: a result that never came has a note in its place. */
@@ -200,13 +193,6 @@ export class PromptBuilder {
       });
     this.#inRound = false;
     for (const [node, stray] of strays) this.#emitStray(node, stray);
-  }
-
-  /** A message whose results all come too late: the rest of it stays. */
-  #emitLateResults(node: Node): void {
-    const stray = placesOf(node.message, () => true);
-    this.#emitWithout(node, stray);
-    this.#emitStray(node, stray);
   }
 
   #emitWithout(node: Node, stray: Places): void {

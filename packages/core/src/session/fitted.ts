@@ -2,7 +2,6 @@ import { lazyField } from '../check/lazy-field.ts';
 import type { CompactionEvent } from '../events.ts';
 import type { Plan } from '../plan/plan.ts';
 import { indexIn, remindedPrompt } from '../recall/reminded-prompt.ts';
-import type { PromptBuilder } from '../render/builder.ts';
 import type { Prompt, PromptMessage } from '../render/prompt.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import { withSentMessages } from './state/figures.ts';
@@ -39,12 +38,11 @@ export type FittedPrompt = Omit<Fitted<unknown>, 'messages'>;
 
 export function fittedPrompt(
   state: SessionState,
-  built: PromptBuilder,
+  shown: Prompt,
   events: readonly CompactionEvent[],
   compacted: boolean = false,
 ): FittedPrompt {
   const { config, plan, version } = state;
-  const shown = built.finish(config);
   const prompt = state.resent.size === 0 ? shown : inNewestForms(shown, state);
   const limitTokens = messageLimit(config.budget);
   const { continueWith } = config.policy;

@@ -10,7 +10,8 @@ import type { Node } from '../thread/thread.ts';
 import { budget, messageLimit, type Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { policyOf, shownBy } from './config/config.ts';
-import { withMessages, type Fitted, type FittedPrompt } from './fitted.ts';
+import { withNewestPlan } from './commit.ts';
+import { withMessages, withWholeSent, type Fitted, type FittedPrompt } from './fitted.ts';
 import { checkCompactOptions, checkRefusal, checkSessionChanges } from './config/options.ts';
 import { planWithin, promptAt, summaryDigest } from './plan-history.ts';
 import type {
@@ -144,13 +145,19 @@ export class Session<Wire = Message> {
     messages: readonly Message[],
     wire: readonly Wire[] = [],
   ): Promise<readonly MessageId[]> {
-    if (!messages.every(isWhollyRead)) this.#checkFormat(wire);
-    return this.#exclusively(() => this.#work.append(messages));
+    return this.#exclusively(() => {
+      if (!messages.every(isWhollyRead)) this.#checkFormat(wire);
+      return this.#work.append(messages);
+    });
   }
 
   /** Takes over the plans that other writers have committed since the last commit that this session knows of. */
   catchUp(): Promise<void> {
-    return this.#exclusively(() => this.#work.catchUp());
+    return this.#exclusively(async () => {
+      const newer = await withNewestPlan(this.#config.store, this.#work.state);
+      // Forms that the host sent meanwhile stay.
+      this.#work.state = { ...newer, resent: this.#work.state.resent };
+    });
   }
 
   /** Notes when another process sent the last prompt of this thread; the provider's cache may still have it. */
@@ -182,7 +189,9 @@ export class Session<Wire = Message> {
    * was compacted, and which is so small that nothing would be: a host that knows this need not wait for a prompt.
    */
   sendWhole(): number {
-    return this.#work.sendWhole();
+    const [state, tokens] = withWholeSent(this.#work.state);
+    this.#work.state = state;
+    return tokens;
   }
 
   /** Compacts now, at any pressure; `instructions` steer the summary. */

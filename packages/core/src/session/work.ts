@@ -17,13 +17,21 @@ import { GrowingPrompt, type PromptBuilder } from '../render/builder.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, messageLimit } from '../tokens/budget.ts';
 import { inParts, storedNodes } from './arrival.ts';
-import { withNewestPlan, commitPlan, commitUncommitted, type Commit } from './commit.ts';
-import { fittedPrompt, withSent, withWholeSent, type FittedPrompt } from './fitted.ts';
+import { commitPlan, commitUncommitted, type Commit } from './commit.ts';
+import { fittedPrompt, withSent, type FittedPrompt } from './fitted.ts';
 import { NOTHING_DONE, type Outcome } from './outcome.ts';
 import { startAtCompaction } from './provider-start.ts';
 import { callHook, sessionEvent } from './session-events.ts';
 import { GrowingTrim } from './state/growing-trim.ts';
-import { isBound, next, startRequest, type Step, triggerInput, withDone } from './state/next.ts';
+import {
+  isBound,
+  next,
+  startRequest,
+  triggerInput,
+  withDone,
+  type PromptRequest,
+  type Step,
+} from './state/next.ts';
 import { withUnitOf, withWholePath } from './path.ts';
 import { pinUnit, unpinUnit } from './pinning.ts';
 import { restoredPlan } from './plan-history.ts';
@@ -83,22 +91,17 @@ export class SessionWork {
     return nodes.map(({ id }) => id);
   }
 
-  /** Adopts the newest plan of the path if another writer has committed one. */
-  async catchUp(): Promise<void> {
-    const newer = await withNewestPlan(this.#config.store, this.state);
-    // Forms that the host sent meanwhile stay.
-    this.state = { ...newer, resent: this.state.resent };
-  }
-
   /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */
   async fit(options: CompactOptions = {}): Promise<FittedPrompt> {
     options.signal?.throwIfAborted();
     const events = this.pending.splice(0).map((message) => this.#warn(message));
     let changed = false;
     await retryOnConflict(async () => {
-      let request = startRequest(this.state, this.state.config.clock.now());
+      let request: PromptRequest | undefined;
       for (;;) {
-        const step = next(this.state, this.prompt, () => this.#trim.of(this.state), request);
+        const { state, prompt } = this;
+        request ??= startRequest(state, state.config.clock.now());
+        const step = next(state, prompt, () => this.#trim.of(state), request);
         if (step.kind === 'ready') return NOTHING_DONE;
         const outcome = await this.#take(step, options);
         events.push(...outcome.events);
@@ -110,28 +113,21 @@ export class SessionWork {
     return this.#send(events, changed);
   }
 
-  /** Notes that the whole path goes out as it is, and returns what it costs. */
-  sendWhole(): number {
-    const [state, tokens] = withWholeSent(this.state);
-    this.state = state;
-    return tokens;
-  }
-
   /** Compacts at any pressure. */
   async compactNow(options: CompactOptions = {}): Promise<FittedPrompt> {
     const limit = messageLimit(this.state.config.budget);
     const { events, changed } = await this.#compactTo(limit, compact, 'asked for', options);
     // A person who asks for a compaction says what comes next.
-    const { continueWith: _, ...fitted } = fittedPrompt(this.state, this.prompt, events, changed);
+    const { continueWith: _, ...fitted } = this.#fitted(events, changed);
     return fitted;
   }
 
   /** Compacts once if a trigger fires. If another writer was faster, its plan is in force. */
   async compactIf(trigger: Trigger, options: CompactOptions): Promise<FittedPrompt> {
     const reason = firedBecause(trigger, triggerInput(this.state, this.prompt));
-    if (reason === undefined) return fittedPrompt(this.state, this.prompt, []);
+    if (reason === undefined) return this.#fitted([]);
     const { events, changed } = await this.#compact(compact, reason, options);
-    return fittedPrompt(this.state, this.prompt, events, changed);
+    return this.#fitted(events, changed);
   }
 
   /** Learns from a provider's refusal, and makes a prompt of at most half the size. */
@@ -369,9 +365,14 @@ export class SessionWork {
       throw new Error(`thread ${this.key.thread} has other writers all the time: ${what} again`);
   }
 
+  #fitted(events: readonly CompactionEvent[], changed?: boolean): FittedPrompt {
+    return fittedPrompt(this.state, this.prompt.finish(this.state.config), events, changed);
+  }
+
   /** The prompt as it goes out. */
   #send(events: readonly CompactionEvent[], changed: boolean = false): FittedPrompt {
-    const fitted = fittedPrompt(this.state, this.prompt, events, changed);
+    const prompt = this.prompt.finish(this.state.config);
+    const fitted = fittedPrompt(this.state, prompt, events, changed);
     this.state = withSent(this.state, fitted.prompt);
     return fitted;
   }

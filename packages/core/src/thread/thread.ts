@@ -105,9 +105,9 @@ export class Thread {
     let parent = after;
     return messages.map((message) => {
       const before = parent?.id ?? null;
-      const id = messageId(before, message);
       const index = (parent?.index ?? -1) + 1;
       const turn = (parent?.turn ?? 0) + (startsTurn(message) ? 1 : 0);
+      const id = messageId(before, message);
       parent = this.#nodes.get(id) ?? { id, parent: before, index, turn, message };
       return parent;
     });

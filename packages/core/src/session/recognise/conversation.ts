@@ -165,8 +165,14 @@ export class Conversation<Wire> {
     };
   }
 
-  /** Appends what is new. `usage` is what the provider reported for the last assistant message of the list. */
-  async take(match: Match<Wire>, usage: Usage | undefined = this.#reported?.()): Promise<void> {
+  /**
+   * Appends what is new, and returns the last message of the list. `usage` is what the provider reported for the last
+   * assistant message of the list.
+   */
+  async take(
+    match: Match<Wire>,
+    usage: Usage | undefined = this.#reported?.(),
+  ): Promise<MessageId | undefined> {
     const { list, given, same, length, resent, fresh, lengths } = match;
     this.#reported = undefined;
     this.#opening =
@@ -185,6 +191,7 @@ export class Conversation<Wire> {
       for (let more = 1; more < count; more++) seen.push(undefined);
     }
     this.#seen = seen;
+    return this.session.head;
   }
 
   /** Notes the host's newest objects for messages that equal what it sent last: a prompt hands those out. */

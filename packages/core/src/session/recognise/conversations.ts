@@ -94,8 +94,8 @@ export class Conversations<Wire> {
     return this.exclusively(async () => {
       const [found, match] = await this.#find(wire, thread);
       const conversation = await this.#at(found, match);
-      await conversation.take(match, usage);
-      return new HostRequest(this, this.#used(conversation), match.known === 0);
+      const head = await conversation.take(match, usage);
+      return new HostRequest(this, this.#used(conversation), head, match.known === 0);
     });
   }
 
@@ -335,12 +335,13 @@ export class HostRequest<Wire> {
   constructor(
     conversations: Conversations<Wire>,
     conversation: Conversation<Wire>,
+    head: MessageId | undefined,
     isFirst: boolean,
   ) {
     this.#conversations = conversations;
-    this.isFirst = isFirst;
     this.#conversation = conversation;
-    this.head = conversation.session.head;
+    this.head = head;
+    this.isFirst = isFirst;
   }
 
   get conversation(): Conversation<Wire> {

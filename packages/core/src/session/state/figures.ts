@@ -1,14 +1,7 @@
 import type { CompactorConfig } from '../../compact/compaction.ts';
 import { expiryOf } from '../../plan/expiry.ts';
 import type { ToolPolicies } from '../../plan/durability.ts';
-import {
-  hasCalls,
-  isSentMedia,
-  startsTurn,
-  textOf,
-  type Message,
-  type Part,
-} from '../../message/message.ts';
+import { isSentMedia, startsTurn, textOf, type Message, type Part } from '../../message/message.ts';
 import type { Node } from '../../thread/thread.ts';
 import { largestResultTokens } from '../../tokens/estimate.ts';
 import { usageTokens, validUsage } from '../../tokens/usage.ts';
@@ -69,13 +62,13 @@ export function withMessage(
   { counter, tools }: Pick<CompactorConfig, 'counter' | 'tools'>,
   since: number,
 ): Figures {
-  const tokens = counter.message(message);
   let figures = startsTurn(message) ? withTurn(before, message, tools) : before;
   // A model wrote it, so everything before it was sent.
   if (message.role === 'assistant')
-    figures = { ...withSentMessages(figures, index), inLoop: hasCalls(message) };
+    figures = { ...withSentMessages(figures, index), inLoop: false };
   if (message.meta?.time !== undefined) figures = withExpiryOf(figures, message, tools);
   for (const part of message.parts) figures = withPart(figures, part, index);
+  const tokens = counter.message(message);
   const largest = largestResultTokens(message, tokens);
   if (largest > figures.largestUnsentTokens) figures = { ...figures, largestUnsentTokens: largest };
   const isReported = message.meta?.usage !== undefined && index >= since;
@@ -104,8 +97,9 @@ function withPart(figures: Figures, part: Part, index: number): Figures {
         : figures;
     case 'result':
       return part.content.reduce((sum, inner) => withPart(sum, inner, index), figures);
-    case 'text':
     case 'call':
+      return { ...figures, inLoop: true };
+    case 'text':
       return figures;
   }
 }

@@ -35,7 +35,7 @@ export interface SessionState {
   /** The configuration in force; its counter contains what was learnt. */
   readonly config: CompactorConfig;
   /** The counter without what was learnt. */
-  readonly counter: Counter;
+  readonly unscaled: Counter;
   readonly learning: Learning;
   /** The path of the conversation, as far as it is in memory. */
   readonly thread: Thread;
@@ -63,8 +63,8 @@ export function startState(
   const plan = stored?.current?.plan ?? emptyPlan(key.thread, config.policy.style);
   const fresh: SessionState = {
     key,
-    config: { ...config, counter: scaled(config.counter, calibration) },
-    counter: config.counter,
+    config,
+    unscaled: config.unscaled,
     learning: { calibration, besideTokens: 0, lastUnits: Number.POSITIVE_INFINITY },
     thread: new Thread(key.thread),
     plan,
@@ -139,7 +139,9 @@ function learnt(
     unreportedTokens,
     reportedTokens,
   );
-  const counter = recalibrated ? scaled(state.counter, learning.calibration) : state.config.counter;
+  const counter = recalibrated
+    ? scaled(state.unscaled, learning.calibration)
+    : state.config.counter;
   return {
     ...state,
     learning,
