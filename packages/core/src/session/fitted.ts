@@ -1,10 +1,11 @@
 import { lazyField } from '../check/lazy-field.ts';
 import type { CompactionEvent } from '../events.ts';
+import type { Codec } from '../ports.ts';
+import type { Outcome } from './outcome.ts';
 import type { Plan } from '../plan/plan.ts';
 import { indexIn, remindedPrompt } from '../recall/reminded-prompt.ts';
 import type { Prompt, PromptMessage } from '../render/prompt.ts';
 import { messageLimit } from '../tokens/budget.ts';
-import { withSentMessages } from './state/figures.ts';
 import type { SessionState } from './state/state.ts';
 
 /** A prompt in the host's own format, with what led to it. */
@@ -36,26 +37,27 @@ export interface Fitted<Wire> {
 /** A prompt that is not encoded yet. */
 export type FittedPrompt = Omit<Fitted<unknown>, 'messages'>;
 
-export function fittedPrompt(
+/** The prompt of a state as it is shown, with what led to it and what the host should send after a compaction. */
+export function fittedPrompt<Wire>(
   state: SessionState,
   shown: Prompt,
-  events: readonly CompactionEvent[],
-  compacted: boolean = false,
-): FittedPrompt {
-  const { config, plan, version } = state;
-  const prompt = state.resent.size === 0 ? shown : inNewestForms(shown, state);
-  const limitTokens = messageLimit(config.budget);
-  const { continueWith } = config.policy;
-  return {
-    prompt: plan.records.length === 0 ? prompt : withReminders(prompt, state),
-    plan,
-    version,
-    compacted,
-    fits: shown.tokens <= limitTokens,
-    limitTokens,
+  codec: Codec<Wire>,
+  {
     events,
-    ...(compacted && continueWith !== undefined ? { continueWith } : {}),
-  };
+    changed = false,
+    continueWith,
+  }: Outcome & { readonly continueWith: string | undefined },
+): Fitted<Wire> {
+  const { config, plan, version } = state;
+  const newest = state.resent.size === 0 ? shown : inNewestForms(shown, state);
+  const prompt = plan.records.length === 0 ? newest : withReminders(newest, state);
+  const limitTokens = messageLimit(config.budget);
+  const fits = shown.tokens <= limitTokens;
+  const fitted = { prompt, plan, version, compacted: changed, fits, limitTokens, events };
+  return withMessages(
+    changed && continueWith !== undefined ? { ...fitted, continueWith } : fitted,
+    () => [...codec.encode(prompt.messages.map(({ message }) => message))],
+  );
 }
 
 /** The prompt in the forms that the host sent last. */
@@ -85,7 +87,9 @@ export function withSent(
     ...state,
     sent: { kind: 'prompt', plan, reminders: reminding.placed, prompt },
     figures: {
-      ...withSentMessages(figures, thread.length),
+      ...figures,
+      sentMessages: thread.length,
+      largestUnsentTokens: 0,
       sentAt: config.clock.now(),
       unreportedTokens: prompt.tokens,
     },

@@ -11,7 +11,7 @@ import { budget, messageLimit, type Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { policyOf, shownBy } from './config/config.ts';
 import { withNewestPlan } from './commit.ts';
-import { withMessages, withWholeSent, type Fitted, type FittedPrompt } from './fitted.ts';
+import { withWholeSent, type Fitted } from './fitted.ts';
 import { checkCompactOptions, checkRefusal, checkSessionChanges } from './config/options.ts';
 import { planWithin, promptAt, summaryDigest } from './plan-history.ts';
 import type {
@@ -56,7 +56,7 @@ export async function openSession<Wire>(
 export class Session<Wire = Message> {
   readonly key: ThreadKey;
   readonly #config: SessionConfig<Wire>;
-  readonly #work: SessionWork;
+  readonly #work: SessionWork<Wire>;
   /** Why the codec is probably the wrong one, as far as it was reported. */
   readonly #mismatches = new Set<string>();
   #queue: Promise<unknown> = Promise.resolve();
@@ -84,7 +84,7 @@ export class Session<Wire = Message> {
 
   /** How many messages the path to the head has. */
   get length(): number {
-    return this.#work.state.thread.length;
+    return (this.#work.state.thread.head?.index ?? -1) + 1;
   }
 
   /** The newest message. */
@@ -180,7 +180,7 @@ export class Session<Wire = Message> {
   prompt(options?: CompactOptions): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
       if (options !== undefined) this.#take(options);
-      return this.#encoded(await this.#work.fit(options));
+      return this.#work.fit(options);
     });
   }
 
@@ -198,7 +198,7 @@ export class Session<Wire = Message> {
   compact(options?: CompactOptions): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
       if (options !== undefined) this.#take(options);
-      return this.#encoded(await this.#work.compactNow(options));
+      return this.#work.compactNow(options);
     });
   }
 
@@ -206,7 +206,7 @@ export class Session<Wire = Message> {
   compactIf(trigger: Trigger, options: CompactOptions = {}): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
       checkCompactOptions(options);
-      return this.#encoded(await this.#work.compactIf(trigger, options));
+      return this.#work.compactIf(trigger, options);
     });
   }
 
@@ -230,7 +230,7 @@ export class Session<Wire = Message> {
     return this.#exclusively(async () => {
       checkRefusal(refusal);
       this.#take(options);
-      return this.#encoded(await this.#work.refused(refusal, options));
+      return this.#work.refused(refusal, options);
     });
   }
 
@@ -304,12 +304,6 @@ export class Session<Wire = Message> {
   #changeBudget(changed: Partial<Budget>): void {
     const { state } = this.#work;
     this.#work.state = withBudget(state, budget({ ...state.config.budget, ...changed }));
-  }
-
-  #encoded(fitted: FittedPrompt): Fitted<Wire> {
-    return withMessages(fitted, () => [
-      ...this.#config.codec.encode(fitted.prompt.messages.map(({ message }) => message)),
-    ]);
   }
 
   #exclusively<T>(task: () => Promise<T>): Promise<T> {

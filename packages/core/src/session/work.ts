@@ -18,7 +18,7 @@ import type { Node } from '../thread/thread.ts';
 import { boundedTo, messageLimit } from '../tokens/budget.ts';
 import { inParts, storedNodes } from './arrival.ts';
 import { commitPlan, commitUncommitted, type Commit } from './commit.ts';
-import { fittedPrompt, withSent, type FittedPrompt } from './fitted.ts';
+import { fittedPrompt, withSent, type Fitted } from './fitted.ts';
 import { NOTHING_DONE, type Outcome } from './outcome.ts';
 import { startAtCompaction } from './provider-start.ts';
 import { callHook, sessionEvent } from './session-events.ts';
@@ -26,7 +26,6 @@ import { GrowingTrim } from './state/growing-trim.ts';
 import {
   isBound,
   next,
-  startRequest,
   triggerInput,
   withDone,
   type PromptRequest,
@@ -55,17 +54,17 @@ import {
 type WorkOptions = CompactOptions & { readonly forced?: boolean };
 
 /** Carries out what a session has to do: every effect of a session happens here. Tasks must not overlap. */
-export class SessionWork {
+export class SessionWork<Wire> {
   readonly key: ThreadKey;
   state: SessionState;
-  readonly #config: SessionConfig<unknown>;
+  readonly #config: SessionConfig<Wire>;
   readonly #prompt = new GrowingPrompt();
   readonly #trim = new GrowingTrim();
   readonly #embedding = new Embedding();
   /** Warnings that the next prompt reports. */
   readonly pending: string[];
 
-  constructor(key: ThreadKey, config: SessionConfig<unknown>, stored?: StoredWindow) {
+  constructor(key: ThreadKey, config: SessionConfig<Wire>, stored?: StoredWindow) {
     this.key = key;
     this.#config = config;
     this.pending = config.assumption === undefined ? [] : [config.assumption];
@@ -92,16 +91,15 @@ export class SessionWork {
   }
 
   /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */
-  async fit(options: CompactOptions = {}): Promise<FittedPrompt> {
+  async fit(options: CompactOptions = {}): Promise<Fitted<Wire>> {
     options.signal?.throwIfAborted();
     const events = this.pending.splice(0).map((message) => this.#warn(message));
     let changed = false;
     await retryOnConflict(async () => {
-      let request: PromptRequest | undefined;
+      const { state: start } = this;
+      let request: PromptRequest = { now: start.config.clock.now(), start, done: new Set() };
       for (;;) {
-        const { state, prompt } = this;
-        request ??= startRequest(state, state.config.clock.now());
-        const step = next(state, prompt, () => this.#trim.of(state), request);
+        const step = next(this.state, this.prompt, () => this.#trim.of(this.state), request);
         if (step.kind === 'ready') return NOTHING_DONE;
         const outcome = await this.#take(step, options);
         events.push(...outcome.events);
@@ -110,36 +108,35 @@ export class SessionWork {
         request = withDone(request, step);
       }
     });
-    return this.#send(events, changed);
+    return this.#send({ events, changed });
   }
 
   /** Compacts at any pressure. */
-  async compactNow(options: CompactOptions = {}): Promise<FittedPrompt> {
+  async compactNow(options: CompactOptions = {}): Promise<Fitted<Wire>> {
     const limit = messageLimit(this.state.config.budget);
-    const { events, changed } = await this.#compactTo(limit, compact, 'asked for', options);
+    const outcome = await this.#compactTo(limit, compact, 'asked for', options);
     // A person who asks for a compaction says what comes next.
-    const { continueWith: _, ...fitted } = this.#fitted(events, changed);
-    return fitted;
+    return this.#fitted(outcome);
   }
 
   /** Compacts once if a trigger fires. If another writer was faster, its plan is in force. */
-  async compactIf(trigger: Trigger, options: CompactOptions): Promise<FittedPrompt> {
+  async compactIf(trigger: Trigger, options: CompactOptions): Promise<Fitted<Wire>> {
     const reason = firedBecause(trigger, triggerInput(this.state, this.prompt));
-    if (reason === undefined) return this.#fitted([]);
-    const { events, changed } = await this.#compact(compact, reason, options);
-    return this.#fitted(events, changed);
+    if (reason === undefined) return this.#fitted(NOTHING_DONE);
+    const outcome = await this.#compact(compact, reason, options);
+    return this.#fitted(outcome, this.state.config.policy.continueWith);
   }
 
   /** Learns from a provider's refusal, and makes a prompt of at most half the size. */
-  async refused(refusal: Refusal, options: CompactOptions): Promise<FittedPrompt> {
+  async refused(refusal: Refusal, options: CompactOptions): Promise<Fitted<Wire>> {
     const refused = this.emit({ kind: 'refused', ...refusal });
     this.state = withRefusal(this.state, refusal);
     const half = Math.floor(this.prompt.tokens / 2);
     const compactor: Compactor = (config, job) =>
       compact({ ...config, budget: boundedTo(config.budget, half) }, job);
     const why = 'the provider refused the prompt';
-    const { events, changed } = await this.#compactTo(half, compactor, why, options);
-    return this.#send([refused, ...events], changed);
+    const { events, changed = false } = await this.#compactTo(half, compactor, why, options);
+    return this.#send({ events: [refused, ...events], changed });
   }
 
   /** Undoes the last compaction; false if there is none. */
@@ -365,14 +362,14 @@ export class SessionWork {
       throw new Error(`thread ${this.key.thread} has other writers all the time: ${what} again`);
   }
 
-  #fitted(events: readonly CompactionEvent[], changed?: boolean): FittedPrompt {
-    return fittedPrompt(this.state, this.prompt.finish(this.state.config), events, changed);
+  #fitted(outcome: Outcome, continueWith?: string): Fitted<Wire> {
+    const shown = this.prompt.finish(this.state.config);
+    return fittedPrompt(this.state, shown, this.#config.codec, { ...outcome, continueWith });
   }
 
   /** The prompt as it goes out. */
-  #send(events: readonly CompactionEvent[], changed: boolean = false): FittedPrompt {
-    const prompt = this.prompt.finish(this.state.config);
-    const fitted = fittedPrompt(this.state, prompt, events, changed);
+  #send(outcome: Outcome): Fitted<Wire> {
+    const fitted = this.#fitted(outcome, this.state.config.policy.continueWith);
     this.state = withSent(this.state, fitted.prompt);
     return fitted;
   }

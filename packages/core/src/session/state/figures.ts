@@ -64,8 +64,10 @@ export function withMessage(
 ): Figures {
   let figures = startsTurn(message) ? withTurn(before, message, tools) : before;
   // A model wrote it, so everything before it was sent.
-  if (message.role === 'assistant')
-    figures = { ...withSentMessages(figures, index), inLoop: false };
+  if (message.role === 'assistant') {
+    const sentMessages = Math.max(figures.sentMessages, index);
+    figures = { ...figures, sentMessages, largestUnsentTokens: 0, inLoop: false };
+  }
   if (message.meta?.time !== undefined) figures = withExpiryOf(figures, message, tools);
   for (const part of message.parts) figures = withPart(figures, part, index);
   const tokens = counter.message(message);
@@ -113,15 +115,6 @@ function withTurn(figures: Figures, message: Message, tools: ToolPolicies): Figu
     nextExpiry: Math.min(figures.nextExpiry, figures.newestExpiry),
     newestExpiry:
       message.meta?.time === undefined ? Number.POSITIVE_INFINITY : expiryOf(message, tools),
-  };
-}
-
-/** The figures once a number of messages was sent to a model. */
-export function withSentMessages(figures: Figures, messages: number): Figures {
-  return {
-    ...figures,
-    sentMessages: Math.max(figures.sentMessages, messages),
-    largestUnsentTokens: 0,
   };
 }
 

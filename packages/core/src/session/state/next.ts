@@ -35,8 +35,8 @@ const RESTORE_SHARE = 0.85;
 /** One request for a prompt. */
 export interface PromptRequest {
   readonly now: number;
-  /** Nothing was said since the plan in force was made, or since a compaction was tried: the trigger has its answer. */
-  readonly settled: boolean;
+  /** The state when the prompt was asked for. */
+  readonly start: SessionState;
   /** Steps that were taken for this request. */
   readonly done: ReadonlySet<Step['kind']>;
 }
@@ -49,11 +49,10 @@ interface Sizes extends TriggerInput {
 /** Computes what a batch of trimming would do; undefined if the policy does not trim. */
 export type TrimOf = () => TrimCase | undefined;
 
-export function startRequest(state: SessionState, now: number): PromptRequest {
-  const { version, plan, thread, figures } = state;
+/** True if nothing was said since the plan was made, or since a compaction was tried: the trigger has its answer. */
+function isSettled({ version, plan, thread, figures }: SessionState): boolean {
   const isPlanned = version > 0 && plan.threadVersion === thread.length;
-  const settled = figures.hasNewBudget !== true && (isPlanned || figures.triedAt === thread.length);
-  return { now, settled, done: new Set() };
+  return figures.hasNewBudget !== true && (isPlanned || figures.triedAt === thread.length);
 }
 
 /** The request once a step was taken. */
@@ -90,7 +89,7 @@ function upkeep(
   prompt: PromptBuilder,
   trim: TrimOf,
   { tokens, limitTokens }: Sizes,
-  { now, settled, done }: PromptRequest,
+  { now, start, done }: PromptRequest,
 ): Step | undefined {
   const { figures, config, plan } = state;
   const { compactionAt: index } = figures;
@@ -105,9 +104,9 @@ function upkeep(
   if (mayShorten && figures.largestUnsentTokens > firstSightTokens(config))
     return { kind: 'shorten-unread' };
   const { cutPinTokens = 0 } = plan;
+  const mayRestore = isFree && !done.has('restore-pins') && cutPinTokens > 0;
   const hasSpace = tokens + cutPinTokens <= limitTokens * RESTORE_SHARE;
-  if (isFree && !settled && !done.has('restore-pins') && cutPinTokens > 0 && hasSpace)
-    return { kind: 'restore-pins' };
+  if (mayRestore && hasSpace && !isSettled(start)) return { kind: 'restore-pins' };
   const mayTrim = isFree && !done.has('trim') && tokens >= LEAST_FREED_TOKENS;
   return mayTrim ? trimming(state, trim, now) : undefined;
 }
@@ -143,14 +142,14 @@ function decided(
   state: SessionState,
   prompt: PromptBuilder,
   sizes: Sizes,
-  { now, settled }: PromptRequest,
+  { now, start }: PromptRequest,
 ): Step | undefined {
   const { tokens, limitTokens } = sizes;
   if (tokens > limitTokens)
     return { kind: 'compact', reason: `${tokens} tokens > limit ${limitTokens}` };
   if (isBound(state)) return undefined;
   const reason = firedBecause(state.config.policy.trigger, sizes);
-  if (reason === undefined || settled || state.plan.undid !== undefined) return undefined;
+  if (reason === undefined || isSettled(start) || state.plan.undid !== undefined) return undefined;
   return weighed(state, prompt, sizes, reason, now);
 }
 
