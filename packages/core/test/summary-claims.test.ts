@@ -108,7 +108,10 @@ test('a name that no message contains is marked; invented facts and files are le
       { path: '/repo/made/up.ts', read: true, written: false, edited: false, deleted: false },
     ],
   });
-  assert.equal(summary.prose, 'The tokenizer was read. The bug sits in /repo/lib/lexer_core.ts.');
+  assert.equal(
+    summary.prose,
+    'The tokenizer was read. The bug sits in /repo/lib/lexer_core.ts. [not in the messages: lexer_core.ts]',
+  );
   assert.ok(!summaryText(summary).includes('tabs'));
   assert.ok(!summaryText(summary).includes('made/up'));
   assert.deepEqual(

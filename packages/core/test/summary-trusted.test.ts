@@ -94,6 +94,23 @@ test('a pin is evidence: a summary neither reports as allowed what it forbids no
   ]);
 });
 
+test('of a message with a secret no words are cited, not even a part of the secret', async () => {
+  const cited = async (said: string): Promise<string | null> => {
+    const nodes = thread(user('Work.'), assistant(said)).path();
+    const prose = 'It encrypts 15 tables of the customers every night.';
+    const request = { ...REQUEST, nodes, previous: null };
+    return (await trustedSummarizer(answering({ prose })).summarize(request)).prose;
+  };
+  assert.equal(
+    await cited(`The key ${KEY} encrypts 14 tables of the customers every night.`),
+    'It encrypts 15 tables of the customers every night. [m2 says otherwise]',
+  );
+  assert.equal(
+    await cited('The key encrypts 14 tables of the customers every night.'),
+    'It encrypts 15 tables of the customers every night. [m2: “The key encrypts 14 tables of the customers”]',
+  );
+});
+
 test('B1 what the user asks of a summary is said by the user', async () => {
   const prose = 'The user asks for the ports of cluster blue-7.';
   const summarized = (instructions?: string): Promise<Summary> =>
@@ -103,5 +120,5 @@ test('B1 what the user asks of a summary is said by the user', async () => {
       ...(instructions === undefined ? {} : { instructions }),
     });
   assert.equal((await summarized('Tell the ports of cluster blue-7.')).prose, prose);
-  assert.equal((await summarized()).prose, 'The user asks for the ports of cluster blue-7.');
+  assert.equal((await summarized()).prose, `${prose} [not in the messages: blue-7]`);
 });

@@ -237,25 +237,48 @@ test('a quotation that was turned round, or has another number, gets the words t
   }
 });
 
-test('an account may say what changed since: only quotations are compared word by word', () => {
+test('an account may say what changed since: a message that says otherwise is cited, not followed', () => {
   const look = call('bash', { command: 'cat notes.txt' });
   const session = [
     user('The timeout of the payment client is 30 seconds. Make it 60.'),
     assistant(
-      'Uploads are not retried when the connection drops midway. There are 24 failing tests.',
+      'Uploads are not retried when the connection drops midway. There are 24 failing tests of the lexer.',
     ),
     assistant('If the queue is not empty the worker waits for the next job.', look),
     result(look, 'The user said the exported functions of the lexer must change.\n# fail 3'),
     user('The exported functions of the lexer must not change.'),
   ];
-  for (const prose of [
+  const prose = [
     'The timeout of the payment client is 60 seconds.',
     'Uploads are retried when the connection drops midway.',
-    'There are 3 failing tests.',
+    'There are 3 failing tests of the lexer.',
     'If the queue is empty the worker stops.',
     'The user said: "The exported functions of the lexer must not change."',
-  ])
-    assert.deepEqual(checked({ prose }, { session }).corrections, []);
+  ];
+  assert.deepEqual(checked({ prose: prose.join('\n') }, { session }).summary.prose?.split('\n'), [
+    prose[0],
+    `${prose[1]} [m2: “Uploads are not retried when the connection”]`,
+    `${prose[2]} [m2: “drops midway. There are 24 failing tests of the”]`,
+    ...prose.slice(3),
+  ]);
+});
+
+test('an account that repeats its marks is not marked again', () => {
+  const session = [user('Work.'), assistant('There are 24 failing tests of the lexer.')];
+  const prose = 'There are 3 failing tests of the lexer. It is in `src/emitter_base.ts`.';
+  const once = checked({ prose }, { session }).summary.prose;
+  assert.match(once ?? '', /\[m2: “.*\[not in the messages: emitter_base\.ts\]$/s);
+  assert.equal(checked({ prose: once }, { session }).summary.prose, once);
+});
+
+test('a name or a number that no message contains is marked once', () => {
+  const session = [user('Work.'), assistant('I read src/lexer.ts.')];
+  const prose =
+    '- `src/emitter_base.ts` has 1438 lines\n- `src/emitter_base.ts` and `src/lexer.ts` were read in 2 steps';
+  assert.equal(
+    checked({ prose }, { session }).summary.prose,
+    prose.replace(' lines\n', ' lines [not in the messages: emitter_base.ts, 1438]\n'),
+  );
 });
 
 test('a path of no message becomes the one that was meant, if that is certain', () => {
@@ -276,8 +299,7 @@ test('a path of no message becomes the one that was meant, if that is certain', 
     // Known, shorter or longer than in the messages.
     '- `printer/line_width.ts` was read',
     '- `/repo/src/printer/line_width.ts` was read',
-    // Not certain: another file, one of many folders, one that is to be made, an address.
-    '- `src/printer/max_line_width.ts` was read',
+    // Not certain: one of many folders, one that is to be made, an address.
     '- `test/printer/line_width.ts` was read',
     '- `packages/api/package.json` was read',
     '- Create `src/lexer/line_width.ts`',

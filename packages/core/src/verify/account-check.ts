@@ -1,6 +1,7 @@
 import { namesIn, sentencesOf } from '../message/words.ts';
 import { turnedRound } from '../extract/facts/supersede.ts';
 import type { Fact, Summary } from '../plan/summary.ts';
+import type { Redact } from '../summary/redact.ts';
 import { deletedSince, deniedBy, withItemState } from './record-denial.ts';
 import type { Evidence } from './evidence.ts';
 import { judge, sentenceAndQuotes, type Verdict } from './judge.ts';
@@ -29,17 +30,22 @@ export class AccountCheck {
   readonly #truth: Summary;
   /** What those said who give orders. */
   readonly #orders: readonly Fact[];
+  readonly #redact: Redact;
+  /** The names that were marked: each is marked once. */
+  readonly #unknown = new Set<string>();
 
-  constructor(evidence: Evidence, truth: Summary, orders: readonly Fact[]) {
+  constructor(evidence: Evidence, truth: Summary, orders: readonly Fact[], redact: Redact) {
     this.#evidence = evidence;
     this.#truth = truth;
     this.#orders = orders;
+    this.#redact = redact;
   }
 
   /** A text as the messages allow it: each line unchanged except for what had to change. Code is left as it is. */
   text(text: string): string {
     let isCode = false;
     return text
+      .replace(MARKS, '')
       .split('\n')
       .flatMap((line) => {
         if (/^\s*(?:```|~~~)/.test(line)) isCode = !isCode;
@@ -65,9 +71,14 @@ export class AccountCheck {
       case 'correct':
         this.#note('corrected', sentence, verdict.because, verdict.id, verdict.text);
         return verdict.text;
+      case 'doubt':
+        return this.#cited(sentence, verdict);
       case 'mark': {
-        this.#note('marked', sentence, `${verdict.names.join(', ')}: ${MARK}`, undefined);
-        return sentence;
+        const names = verdict.names.filter((name) => !this.#unknown.has(name));
+        for (const name of names) this.#unknown.add(name);
+        if (names.length === 0) return sentence;
+        const listed = `${UNKNOWN} ${names.join(', ')}`;
+        return this.#marked(sentence, `[${listed}]`, listed, undefined);
       }
     }
   }
@@ -92,6 +103,20 @@ export class AccountCheck {
       text = text.replace(checked === undefined ? gone : sentence, () => checked ?? '');
     }
     return left === 0 ? undefined : text.trimEnd();
+  }
+
+  /** A part of a secret is not recognised: of a message with one, no words are cited. */
+  #cited(sentence: string, { said, statement }: Extract<Verdict, { kind: 'doubt' }>): string {
+    const { text, at, id } = statement;
+    const where = at === undefined ? 'an earlier message' : `m${at + 1}`;
+    const words = this.#redact(text) === text ? `: “${said}”` : ' says otherwise';
+    return this.#marked(sentence, `[${where}${words}]`, `${where}${words}`, id);
+  }
+
+  #marked(sentence: string, mark: string, because: string, id: Correction['id']): string {
+    const text = `${sentence} ${mark}`;
+    this.#note('marked', sentence, because, id, text);
+    return text;
   }
 
   #note(
@@ -165,4 +190,7 @@ export class AccountCheck {
   }
 }
 
-const MARK = 'not in the messages';
+const UNKNOWN = 'not in the messages:';
+/** The marks in an earlier account that a model has repeated. */
+const MARKS =
+  / \[(?:not in the messages: [^\]\n]{1,400}|m\d{1,9}(?:: “[^”\n]{1,400}”| says otherwise))\]/g;

@@ -18,6 +18,8 @@ export interface Statement {
   readonly by: Speaker;
   /** The message that holds it; undefined for what an earlier summary says. */
   readonly id: MessageId | undefined;
+  /** The index of that message. */
+  readonly at: number | undefined;
   /** True if a person or the agent says it; a call or a result may hold anything. */
   readonly isSaid: boolean;
 }
@@ -131,7 +133,7 @@ export class Evidence {
   }
 
   #readNodes(nodes: readonly Node[]): void {
-    for (const { message, id } of nodes) {
+    for (const { message, id, index: at } of nodes) {
       const by =
         message.role === 'system'
           ? 'system'
@@ -140,21 +142,22 @@ export class Evidence {
             : message.role === 'tool'
               ? 'tool'
               : 'assistant';
-      this.#read(textOf(message), { by, id, isSaid: by !== 'tool' });
+      this.#read(textOf(message), { by, id, at, isSaid: by !== 'tool' });
       for (const { tool, args } of callsOf(message)) {
-        this.#read(`${tool} ${unescaped(args)}`, { by: 'assistant', id, isSaid: false });
+        this.#read(`${tool} ${unescaped(args)}`, { by: 'assistant', id, at, isSaid: false });
       }
       if (by !== 'user')
-        for (const text of saidByUser(message)) this.#read(text, { by: 'user', id, isSaid: true });
+        for (const text of saidByUser(message))
+          this.#read(text, { by: 'user', id, at, isSaid: true });
       for (const result of resultsOf(message)) {
-        this.#read(unwrapped(resultText(result)), { by: 'tool', id, isSaid: false });
+        this.#read(unwrapped(resultText(result)), { by: 'tool', id, at, isSaid: false });
       }
     }
   }
 
   #read(text: string, source: Source): void {
     if (text === '') return;
-    const { by, id, isSaid } = source;
+    const { by, id, at, isSaid } = source;
     this.#texts.push(text.toLowerCase());
     this.#originals.push(text);
     if (source.by === 'user') this.#userTexts.push(text.toLowerCase());
@@ -167,7 +170,7 @@ export class Evidence {
         }
         if (words.length < 2) continue;
         for (const word of words) word.lines += 1;
-        this.#statements.push({ words, statement: { text: piece, by, id, isSaid } });
+        this.#statements.push({ words, statement: { text: piece, by, id, at, isSaid } });
       }
   }
 
@@ -196,6 +199,7 @@ export class Evidence {
 
 interface Source extends Pick<Statement, 'by' | 'isSaid'> {
   readonly id?: MessageId | undefined;
+  readonly at?: number | undefined;
 }
 
 /** Words that turn a sentence round: two sentences that differ in these only are about the same. */

@@ -1,6 +1,6 @@
 import type { MessageId } from '../message/message.ts';
 import { namesIn } from '../message/words.ts';
-import { baseOf, pathsIn, type Evidence } from './evidence.ts';
+import { baseOf, pathsIn, type Evidence, type Statement } from './evidence.ts';
 import { intendedPath } from './known-path.ts';
 import { misquoted } from './misquote.ts';
 import { saysWhatToDo } from './wishes.ts';
@@ -15,7 +15,13 @@ export type Verdict =
       readonly because: string;
       readonly id: MessageId | undefined;
     }
-  /** Names that no message contains. */
+  /** A message says the same with another number, name or meaning, which may have changed since. */
+  | {
+      readonly kind: 'doubt';
+      readonly said: string;
+      readonly statement: Statement;
+    }
+  /** Names and numbers that no message contains. */
   | { readonly kind: 'mark'; readonly names: readonly string[] };
 
 const KEEP: Verdict = { kind: 'keep' };
@@ -25,6 +31,7 @@ export function judge(sentence: string, evidence: Evidence): Verdict {
   return (
     otherWords(sentence, evidence) ??
     otherPath(sentence, evidence) ??
+    otherStatement(sentence, evidence) ??
     unknownNames(sentence, evidence) ??
     KEEP
   );
@@ -34,7 +41,9 @@ export function judge(sentence: string, evidence: Evidence): Verdict {
 function otherWords(sentence: string, evidence: Evidence): Verdict | undefined {
   for (const quote of quotesIn(sentence)) {
     const misquote = misquoted(sentence, quote, evidence);
-    if (misquote !== undefined) return { kind: 'correct', ...misquote };
+    if (misquote === undefined) continue;
+    const { text, statement } = misquote;
+    return { kind: 'correct', text, because: statement.text.trim().slice(0, 200), id: statement.id };
   }
   return undefined;
 }
@@ -76,6 +85,19 @@ function otherPath(sentence: string, evidence: Evidence): Verdict | undefined {
   return undefined;
 }
 
+/** The message is cited, not followed: less of it need be equal than of a quotation. */
+const REPEATS_STATEMENT = 0.7;
+
+/** The opposite condition is another case. */
+const CONDITION = /^\W*(?:if|when|whenever|unless|while|until)\b/i;
+
+/** A statement that a sentence repeats with another number, name or meaning. */
+function otherStatement(sentence: string, evidence: Evidence): Verdict | undefined {
+  if (CONDITION.test(sentence)) return undefined;
+  const misquote = misquoted(sentence, sentence, evidence, REPEATS_STATEMENT);
+  return misquote === undefined ? undefined : { kind: 'doubt', ...misquote };
+}
+
 /** What only the messages can name: a file with its ending, a hash, the number of an issue. */
 const SPECIFIC =
   /^[\w./~@-]*\w\.[a-z]{1,5}$|^(?=.*\d)(?=.*[a-f])[a-f0-9]{7,40}$|^[A-Z]{2,10}-\d+$/i;
@@ -91,10 +113,15 @@ function isMentioned(name: string, evidence: Evidence): boolean {
   );
 }
 
-/** Names that no message contains. A number may be counted or added up: it is not marked. */
+/** A number of some length that is no part of a name, a date or a version: a small one may be counted. */
+const LONG_NUMBER = /(?<![\w.,:/#-])\d{3,12}(?!\w|[.,:/-]\d)/g;
+
+/** Names and numbers that no message contains. */
 function unknownNames(sentence: string, evidence: Evidence): Verdict | undefined {
-  const names = [...namesIn(sentence)].filter(
+  const unknown = [...namesIn(sentence)].filter(
     (name) => SPECIFIC.test(name) && !COMMON.test(name) && !isMentioned(name, evidence),
   );
+  const numbers = (sentence.match(LONG_NUMBER) ?? []).filter((one) => !evidence.mentions(one));
+  const names = [...new Set([...unknown.map(baseOf), ...numbers])];
   return names.length === 0 ? undefined : { kind: 'mark', names };
 }

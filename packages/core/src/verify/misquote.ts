@@ -1,21 +1,22 @@
-import type { MessageId } from '../message/message.ts';
 import { contentWords } from '../message/words.ts';
 import type { Speaker } from '../plan/summary.ts';
 import { repeatedPassage, tokensOf, type Step, type Token } from './alignment.ts';
 import type { Evidence, Statement } from './evidence.ts';
 
-/** A sentence that repeats a statement except for one word that matters, and the sentence with the statement's word. */
+/** A sentence that repeats a statement except for one word that matters. */
 export interface Misquote {
+  /** The sentence with the statement's word. */
   readonly text: string;
-  readonly because: string;
-  readonly id: MessageId | undefined;
+  /** The statement's words around that place. */
+  readonly said: string;
+  readonly statement: Statement;
 }
 
 /** Fewer equal words may be a coincidence. */
 const LEAST_EQUAL = 4;
 const LEAST_CONTENT = 3;
 /** Of a passage that repeats another, at least this share of the words is equal. */
-const REPEATS = 0.8;
+export const REPEATS = 0.8;
 /** A statement with fewer equal words, relative to the one that is misquoted, cannot confirm the sentence. */
 const CONFIRMS = 0.7;
 const LEAST_SHARE = 0.4;
@@ -25,6 +26,7 @@ export function misquoted(
   sentence: string,
   claim: string,
   evidence: Evidence,
+  leastEqualShare: number = REPEATS,
 ): Misquote | undefined {
   const own = tokensOf(claim);
   const alike = evidence
@@ -38,9 +40,13 @@ export function misquoted(
       return { statement, other, passage: repeatedPassage(own, other) };
     });
   for (const { statement, other, passage } of alike) {
-    if (!repeats(own, passage)) continue;
+    if (!repeats(own, passage, leastEqualShare)) continue;
     const change = changeThatMatters(own, other, statement.by, passage);
     if (change === undefined) continue;
+    const isCorrectedThere = alike.some(
+      (one) => one.statement.id === statement.id && hasWords(one.other, own, change),
+    );
+    if (isCorrectedThere) continue;
     const least = equalIn(passage) * CONFIRMS;
     const isConfirmed = alike.some(
       (one) => equalIn(one.passage) >= least && confirms(one.passage, change),
@@ -59,9 +65,13 @@ const isQuotable = ({ isSaid, id }: Statement): boolean => isSaid && id !== unde
 const equalIn = (passage: readonly Step[]): number =>
   passage.filter(({ isEqual }) => isEqual).length;
 
-function repeats(own: readonly Token[], passage: readonly Step[]): boolean {
+function repeats(
+  own: readonly Token[],
+  passage: readonly Step[],
+  leastEqualShare: number,
+): boolean {
   const equal = passage.filter(({ isEqual }) => isEqual);
-  if (equal.length < LEAST_EQUAL || equal.length < passage.length * REPEATS) return false;
+  if (equal.length < LEAST_EQUAL || equal.length < passage.length * leastEqualShare) return false;
   const words = equal.map(({ own: i }) => own[i as number]?.text ?? '').join(' ');
   return new Set(contentWords(words)).size >= LEAST_CONTENT;
 }
@@ -99,6 +109,16 @@ function changeThatMatters(
     if (change.isInside && !isPlace && isOtherName(mine, words)) return { ...change, words };
   }
   return undefined;
+}
+
+/** True if a text has the words of a change, as "it is 30: make it 60" has the 60. */
+function hasWords(
+  other: readonly Token[],
+  own: readonly Token[],
+  { from, beyond }: Change,
+): boolean {
+  const words = own.slice(from, beyond);
+  return words.length > 0 && words.every(({ key }) => other.some((token) => token.key === key));
 }
 
 /** True if two words on each side of a change are equal: then a word that only one passage has counts too. */
@@ -182,13 +202,24 @@ function surroundings(claim: string, own: readonly Token[], { from, beyond }: Ch
   return claim.slice(first?.start, last?.end);
 }
 
+const WORDS_AROUND = 4;
+
+/** The words of a statement at a place, and some before and after it. */
+function wordsAround(text: string, { otherFrom, otherBeyond }: Change): string {
+  const tokens = tokensOf(text);
+  const first = tokens[Math.max(0, otherFrom - WORDS_AROUND)];
+  const last = tokens[Math.min(tokens.length, otherBeyond + WORDS_AROUND) - 1];
+  return text.slice(first?.start, last?.end);
+}
+
 function corrected(
   sentence: string,
   claim: string,
   own: readonly Token[],
   change: Contradiction,
-  { text, id }: Statement,
+  statement: Statement,
 ): Misquote {
+  const { text } = statement;
   const said = text.slice(change.words[0]?.start ?? 0, change.words.at(-1)?.end ?? 0);
   const isInserted = change.from === change.beyond;
   const start = isInserted
@@ -202,7 +233,7 @@ function corrected(
     (put === '' ? claim.slice(end).replace(/^ /, '') : claim.slice(end));
   return {
     text: sentence.replace(claim, () => fixed),
-    because: text.trim().slice(0, 200),
-    id,
+    said: wordsAround(text, change),
+    statement,
   };
 }

@@ -12,7 +12,7 @@ export interface Correction {
   readonly kind:
     /** A number or a name was replaced by the one in the messages. */
     | 'corrected'
-    /** A name or a number that no message contains was marked. */
+    /** A name or a number that no message contains was marked, or a message that says otherwise was cited. */
     | 'marked'
     /** The messages contradict it. */
     | 'removed'

@@ -47,11 +47,11 @@ const LONGEST_LINE = 300;
  * messages contradict in them is corrected or left out. What a model leaves out is there nevertheless.
  */
 export function verify(summary: Summary, grounds: Grounds): Verified {
-  const { truth, previous } = grounds;
+  const { truth, previous, redact = (text) => text } = grounds;
   const orders = ordersOf(grounds);
   const account = cleanAccount(summary.prose ?? '');
   const evidence = evidenceFor({ ...summary, prose: account }, grounds, orders);
-  const check = new AccountCheck(evidence, truth, orders);
+  const check = new AccountCheck(evidence, truth, orders, redact);
   const prose = checkedAccount(account, check);
   const facts = mergedFacts(
     summary.facts,
