@@ -153,10 +153,8 @@ export class Session<Wire = Message> {
     wire: readonly Wire[],
   ): Promise<readonly MessageId[]> {
     // A message that the codec has understood is of its format. Not every format has system messages.
-    const isStrange = messages.some(
-      (message) => message.role === 'system' || message.extra !== undefined || isOpaque(message),
-    );
-    if (isStrange) this.#checkFormat(wire);
+    if (messages.some((m) => m.role === 'system' || m.extra !== undefined || isOpaque(m)))
+      this.#checkFormat(wire);
     const nodes = await storedNodes(messages, this.#config, this.#work.state);
     let { state } = this.#work;
     await inParts(nodes, state.config.clock, (part) => {

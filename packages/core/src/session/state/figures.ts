@@ -93,10 +93,10 @@ function withPart(figures: Figures, part: Part, index: number): Figures {
     case 'opaque':
       return part.compaction === true ? { ...figures, compactionAt: index } : figures;
     case 'image':
-    case 'file':
-      return isSentMedia(part)
-        ? { ...figures, mediaBytes: figures.mediaBytes + part.source.length }
-        : figures;
+    case 'file': {
+      const bytes = isSentMedia(part) ? part.source.length : 0;
+      return { ...figures, mediaBytes: figures.mediaBytes + bytes };
+    }
     case 'result':
       return part.content.reduce((sum, inner) => withPart(sum, inner, index), figures);
     case 'call':
