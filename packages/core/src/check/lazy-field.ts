@@ -1,5 +1,5 @@
 /** What makes a field, or its value once it is made. */
-type Made = { readonly make: () => unknown } | { readonly value: unknown };
+type LazyValue = { readonly make: () => unknown } | { readonly value: unknown };
 
 /** Gives an object a field of a name, which is made when it is first read. */
 type WithField<Name extends string> = <Fields extends object, Value>(
@@ -12,8 +12,8 @@ export function lazyField<Name extends string>(name: Name): WithField<Name> {
   const key = Symbol(name);
   const field: PropertyDescriptor = {
     enumerable: true,
-    get(this: Record<symbol, Made>) {
-      let made = this[key] as Made;
+    get(this: Record<symbol, LazyValue>) {
+      let made = this[key] as LazyValue;
       if ('make' in made) made = this[key] = { value: made.make() };
       return made.value;
     },

@@ -33,9 +33,10 @@ import type { Prompt, PromptMessage, Source } from './prompt.ts';
 import type { ProviderRules } from './rules.ts';
 
 const OPENER = '[The conversation continues from here.]';
-const withMessages = lazyField('messages');
-const withCachePoints = lazyField('cachePoints');
 const NO_RESULT = '[No result: the call was interrupted.]';
+
+const lazyMessages = lazyField('messages');
+const lazyCachePoints = lazyField('cachePoints');
 
 export interface RenderOptions extends CachePointOptions {
   readonly rules: ProviderRules;
@@ -161,8 +162,8 @@ export class PromptBuilder {
   finish(options: CachePointOptions): Prompt {
     const [growing, turns, rounds] = [this.#messages, this.#turns, this.#rounds];
     const [length, turnCount, roundCount] = [growing.length, turns.length, rounds.length];
-    const prompt = withMessages({ tokens: this.#tokens }, () => growing.slice(0, length));
-    return withCachePoints(prompt, () => {
+    const prompt = lazyMessages({ tokens: this.#tokens }, () => growing.slice(0, length));
+    return lazyCachePoints(prompt, () => {
       const starts = { turns: turns.slice(0, turnCount), rounds: rounds.slice(0, roundCount) };
       return cachePoints(prompt.messages, starts, options);
     });
