@@ -100,7 +100,7 @@ export class Conversations<Wire> {
   }
 
   /** Appends what is new in a list to the conversation that the list belongs to. */
-  take(wire: readonly Wire[], { thread, usage }: ListHint = {}): Promise<HostRequest<Wire>> {
+  async take(wire: readonly Wire[], { thread, usage }: ListHint = {}): Promise<HostRequest<Wire>> {
     checkList(wire, 'messages');
     return this.exclusively(async () => {
       const [found, match] = await this.#find(wire, thread);

@@ -122,15 +122,3 @@ function withTurn(figures: Figures, message: Message, tools: ToolPolicies): Figu
 export function withExpiryOf(figures: Figures, message: Message, tools: ToolPolicies): Figures {
   return { ...figures, nextExpiry: Math.min(figures.nextExpiry, expiryOf(message, tools)) };
 }
-
-/** What was reported no longer describes the prompt: the plan has changed. */
-export function withoutReport(figures: Figures): Figures {
-  const { reportedTokens: _, ...rest } = figures;
-  return rest;
-}
-
-/** The provider has reported the usage of the last prompt. */
-export function withoutUnreported(figures: Figures): Figures {
-  const { unreportedTokens: _, ...rest } = figures;
-  return rest;
-}
