@@ -153,6 +153,7 @@ export class PromptBuilder {
       this.#standIn(action);
       return;
     }
+    // A message without calls is a round of its own.
     this.#round.push(node);
     this.#openCalls.next(node.message);
     if (this.#openCalls.open.size === 0) this.#closeRound();
@@ -181,7 +182,7 @@ export class PromptBuilder {
       for (const part of message.parts) if (part.kind === 'call') waiting.add(part.callId);
     const strays: [Node, Places][] = [];
     for (const node of round) {
-      const stray = placesOf(node.message, ({ callId }) => !waiting.delete(callId));
+      const stray = strayPlaces(node.message, waiting);
       if (stray.size > 0) strays.push([node, stray]);
       if (stray.size === 0) this.#emit(this.#shown(node));
       else this.#emitWithout(node, stray);
@@ -303,21 +304,20 @@ function withoutBoundReasoning(shown: PromptMessage, id: MessageId): PromptMessa
   };
 }
 
-/** Which of a message's results are meant, by their order: two may name one call. */
+/** Some of a message's results, by their order: two may name one call. */
 type Places = ReadonlySet<number>;
 
-function placesOf(message: Message, isMeant: (result: ResultPart) => boolean): Places {
-  let places: Set<number> | undefined;
+/** The results that no call waits for; a call waits for one. */
+function strayPlaces(message: Message, waiting: Set<string>): Places {
+  const places = new Set<number>();
   let place = 0;
   for (const part of message.parts) {
     if (part.kind !== 'result') continue;
-    if (isMeant(part)) (places ??= new Set()).add(place);
+    if (!waiting.delete(part.callId)) places.add(place);
     place++;
   }
-  return places ?? NOWHERE;
+  return places;
 }
-
-const NOWHERE: Places = new Set();
 
 function lateResults(shown: Message, places: Places): ReadonlySet<ResultPart> {
   return new Set(resultsOf(shown).filter((_, place) => places.has(place)));
