@@ -85,7 +85,7 @@ export class Session<Wire = Message> {
 
   /** How many messages the path to the head has. */
   get length(): number {
-    return (this.#work.state.thread.head?.index ?? -1) + 1;
+    return this.#work.state.thread.length;
   }
 
   /** The newest message. */
