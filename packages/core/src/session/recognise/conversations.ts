@@ -107,7 +107,8 @@ export class Conversations<Wire> {
       const { forkedAt } = match;
       const conversation = forkedAt === undefined ? found : await this.fork(found, forkedAt);
       const head = await conversation.take(match, usage);
-      return new HostRequest(this, this.#used(conversation), head, match.known === 0);
+      const isFirst = match.fresh.length === conversation.session.length;
+      return new HostRequest(this, this.#used(conversation), head, isFirst);
     });
   }
 
