@@ -51,7 +51,7 @@ import {
 
 type WorkOptions = CompactOptions & { readonly forced?: boolean };
 
-/** Carries out what a session has to do: every effect of a session happens here. Tasks must not overlap. */
+/** Carries out the steps of a session: it compacts, commits, reminds and emits events. Tasks must not overlap. */
 export class SessionWork<Wire> {
   readonly key: ThreadKey;
   state: SessionState;
