@@ -1,21 +1,19 @@
 /** What makes a field, or its value once it is made. */
-type Made = { readonly make: () => unknown } | { readonly value: unknown };
+type LazyValue = { readonly make: () => unknown } | { readonly value: unknown };
 
-/**
- * Gives objects a field of a name that is made when it is first read. All objects share the getter of the field: an
- * engine treats those that have getters of their own as dictionaries.
- */
-export function lazyField<Name extends string>(
-  name: Name,
-): <Fields extends object, Value>(
+/** Gives an object a field of a name, which is made when it is first read. */
+type WithField<Name extends string> = <Fields extends object, Value>(
   fields: Fields,
   make: () => Value,
-) => Fields & Readonly<Record<Name, Value>> {
+) => Fields & Readonly<Record<Name, Value>>;
+
+/** All objects share the getter of a field: an engine treats those that have getters of their own as dictionaries. */
+export function lazyField<Name extends string>(name: Name): WithField<Name> {
   const key = Symbol(name);
   const field: PropertyDescriptor = {
     enumerable: true,
-    get(this: Record<symbol, Made>) {
-      let made = this[key] as Made;
+    get(this: Record<symbol, LazyValue>) {
+      let made = this[key] as LazyValue;
       if ('make' in made) made = this[key] = { value: made.make() };
       return made.value;
     },

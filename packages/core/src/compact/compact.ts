@@ -327,12 +327,8 @@ class Run {
       const action = this.#draft.action(entry);
       const isStored = action?.kind === 'externalize' && action.trimmed !== true;
       if (own === undefined || isStored) continue;
-      const proposal = {
-        strategy: rung.name,
-        span: own,
-        tokensFreed: 0,
-        reason: 'cannot be asked again',
-      };
+      const reason = 'cannot be asked again';
+      const proposal = { strategy: rung.name, span: own, tokensFreed: 0, reason };
       const record = await moveToArtifact(proposal, context, this.#effects, NOTHING);
       if (record !== undefined) this.#draft.add(record);
     }

@@ -171,13 +171,11 @@ export interface Window {
 }
 
 /** What a plan shows of a thread, up to its head or up to an earlier length of its path. */
-export function windowOf(thread: Thread, plan: Plan, length: number = thread.length): Window {
+export function windowOf(thread: Thread, plan: Plan, length?: number): Window {
   const carried = plan.carried.flatMap(({ id }) => thread.get(id) ?? []);
   const tail = thread.path(plan.start);
-  return {
-    carried,
-    tail: length === thread.length ? tail : tail.slice(0, Math.max(0, length - plan.start)),
-  };
+  if (length === undefined) return { carried, tail };
+  return { carried, tail: tail.slice(0, Math.max(0, length - plan.start)) };
 }
 
 /** The summary that the prompt begins with, if any. */

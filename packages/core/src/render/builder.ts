@@ -33,9 +33,10 @@ import type { Prompt, PromptMessage, Source } from './prompt.ts';
 import type { ProviderRules } from './rules.ts';
 
 const OPENER = '[The conversation continues from here.]';
-const withMessages = lazyField('messages');
-const withCachePoints = lazyField('cachePoints');
 const NO_RESULT = '[No result: the call was interrupted.]';
+
+const lazyMessages = lazyField('messages');
+const lazyCachePoints = lazyField('cachePoints');
 
 export interface RenderOptions extends CachePointOptions {
   readonly rules: ProviderRules;
@@ -152,6 +153,7 @@ export class PromptBuilder {
       this.#standIn(action);
       return;
     }
+    // A message without calls is a round of its own.
     this.#round.push(node);
     this.#openCalls.next(node.message);
     if (this.#openCalls.open.size === 0) this.#closeRound();
@@ -161,8 +163,8 @@ export class PromptBuilder {
   finish(options: CachePointOptions): Prompt {
     const [growing, turns, rounds] = [this.#messages, this.#turns, this.#rounds];
     const [length, turnCount, roundCount] = [growing.length, turns.length, rounds.length];
-    const prompt = withMessages({ tokens: this.#tokens }, () => growing.slice(0, length));
-    return withCachePoints(prompt, () => {
+    const prompt = lazyMessages({ tokens: this.#tokens }, () => growing.slice(0, length));
+    return lazyCachePoints(prompt, () => {
       const starts = { turns: turns.slice(0, turnCount), rounds: rounds.slice(0, roundCount) };
       return cachePoints(prompt.messages, starts, options);
     });
@@ -180,7 +182,7 @@ export class PromptBuilder {
       for (const part of message.parts) if (part.kind === 'call') waiting.add(part.callId);
     const strays: [Node, Places][] = [];
     for (const node of round) {
-      const stray = placesOf(node.message, ({ callId }) => !waiting.delete(callId));
+      const stray = strayPlaces(node.message, waiting);
       if (stray.size > 0) strays.push([node, stray]);
       if (stray.size === 0) this.#emit(this.#shown(node));
       else this.#emitWithout(node, stray);
@@ -302,21 +304,20 @@ function withoutBoundReasoning(shown: PromptMessage, id: MessageId): PromptMessa
   };
 }
 
-/** Which of a message's results are meant, by their order: two may name one call. */
+/** Some of a message's results, by their order: two may name one call. */
 type Places = ReadonlySet<number>;
 
-function placesOf(message: Message, isMeant: (result: ResultPart) => boolean): Places {
-  let places: Set<number> | undefined;
+/** The results that no call waits for; a call waits for one. */
+function strayPlaces(message: Message, waiting: Set<string>): Places {
+  const places = new Set<number>();
   let place = 0;
   for (const part of message.parts) {
     if (part.kind !== 'result') continue;
-    if (isMeant(part)) (places ??= new Set()).add(place);
+    if (!waiting.delete(part.callId)) places.add(place);
     place++;
   }
-  return places ?? NOWHERE;
+  return places;
 }
-
-const NOWHERE: Places = new Set();
 
 function lateResults(shown: Message, places: Places): ReadonlySet<ResultPart> {
   return new Set(resultsOf(shown).filter((_, place) => places.has(place)));

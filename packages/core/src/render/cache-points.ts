@@ -45,10 +45,8 @@ export function cachePoints(
     if (chosen.size < limits.markers && point !== undefined && point >= 0) chosen.add(point);
   }
   const reachesMinimum = minimumPosition(messages, options, limits.minimumTokens);
-  return sorted(
-    [...chosen].filter((point) => point >= reachesMinimum),
-    (a, b) => a - b,
-  );
+  const points = [...chosen].filter((point) => point >= reachesMinimum);
+  return sorted(points, (a, b) => a - b);
 }
 
 function before(position: number | undefined): number | undefined {

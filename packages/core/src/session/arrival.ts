@@ -1,9 +1,15 @@
 import type { CompactorConfig } from '../compact/compaction.ts';
-import { callsOf, resultsOf, type CallPart, type Message } from '../message/message.ts';
+import {
+  callsOf,
+  resultsOf,
+  type CallPart,
+  type Message,
+  type MessageId,
+} from '../message/message.ts';
 import { captureDeterminism, type ToolPolicies } from '../plan/durability.ts';
 import { expires } from '../plan/expiry.ts';
 import type { Node, Thread } from '../thread/thread.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock, ThreadKey } from '../ports.ts';
 import type { SessionConfig } from './config/session-config.ts';
 import type { SessionState } from './state/state.ts';
 
@@ -72,11 +78,14 @@ export async function storedNodes(
   });
   const expectedHead = thread.head?.id ?? null;
   const appending = await store.append(key, nodes, singleWriter ? { expectedHead } : {});
-  if (appending.kind === 'conflict')
-    throw new Error(
-      `thread ${key.thread}: another writer has appended ${appending.head ?? 'nothing'}; open the thread again, then append`,
-    );
+  if (appending.kind === 'conflict') throw otherWriter(key, appending.head);
   return nodes;
+}
+
+function otherWriter({ thread }: ThreadKey, head: MessageId | null): Error {
+  return new Error(
+    `thread ${thread}: another writer has appended ${head ?? 'nothing'}; open the thread again, then append`,
+  );
 }
 
 /** Few enough to be worked through in a moment, many enough that the pauses between cost little. */

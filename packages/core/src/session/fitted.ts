@@ -50,7 +50,7 @@ export function fittedPrompt<Wire>(
 ): Fitted<Wire> {
   const { config, plan, version } = state;
   const newest = state.resent.size === 0 ? shown : inNewestForms(shown, state);
-  const prompt = plan.records.length === 0 ? newest : withReminders(newest, state);
+  const prompt = plan.records.length === 0 ? newest : reminded(newest, state);
   const limitTokens = messageLimit(config.budget);
   const fits = shown.tokens <= limitTokens;
   const fitted = { prompt, plan, version, compacted: changed, fits, limitTokens, events };
@@ -70,7 +70,7 @@ function inNewestForms(prompt: Prompt, { resent }: SessionState): Prompt {
 }
 
 /** The prompt with what was brought back. */
-function withReminders(prompt: Prompt, { reminding, thread, plan, config }: SessionState): Prompt {
+function reminded(prompt: Prompt, { reminding, thread, plan, config }: SessionState): Prompt {
   const { rules, counter } = config;
   return reminding.placed.length === 0
     ? prompt
@@ -106,12 +106,12 @@ export function withWholeSent(state: SessionState): readonly [SessionState, toke
   return [withSent(state, { messages, tokens }), tokens];
 }
 
-const withLazyMessages = lazyField('messages');
+const lazyEncoded = lazyField('messages');
 
 /** A result whose messages are encoded when they are first read: to check a prompt alone costs no pass over it. */
 export function withMessages<Wire>(result: FittedPrompt, encode: () => Wire[]): Fitted<Wire> {
   const { prompt, plan, version, compacted, fits, limitTokens, events, continueWith } = result;
-  return withLazyMessages(
+  return lazyEncoded(
     {
       prompt,
       plan,

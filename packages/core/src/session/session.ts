@@ -9,6 +9,7 @@ import type { Prompt } from '../render/prompt.ts';
 import type { Node } from '../thread/thread.ts';
 import { budget, messageLimit, type Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
+import { inParts, storedNodes } from './arrival.ts';
 import { policyOf, shownBy } from './config/config.ts';
 import { withNewestPlan } from './commit.ts';
 import { withWholeSent, type Fitted } from './fitted.ts';
@@ -20,7 +21,7 @@ import type {
   SessionChanges,
   SessionConfig,
 } from './config/session-config.ts';
-import { resent, sentBefore, withBudget } from './state/state.ts';
+import { appended, resent, sentBefore, withBudget } from './state/state.ts';
 import { keyNamed } from './memory/thread-name.ts';
 import { SessionWork } from './work.ts';
 
@@ -84,7 +85,7 @@ export class Session<Wire = Message> {
 
   /** How many messages the path to the head has. */
   get length(): number {
-    return (this.#work.state.thread.head?.index ?? -1) + 1;
+    return this.#work.state.thread.length;
   }
 
   /** The newest message. */
@@ -120,11 +121,9 @@ export class Session<Wire = Message> {
 
   /** Appends messages in the host's format and returns their ids. A message that is there already keeps its id. */
   append(...wire: readonly Wire[]): Promise<readonly MessageId[]> {
-    return this.#exclusively(() => {
-      const messages = this.#config.codec.decode(wire, this.earlier);
-      if (!messages.every(isWhollyRead)) this.#checkFormat(wire);
-      return this.#work.append(messages);
-    });
+    return this.#exclusively(() =>
+      this.#append(this.#config.codec.decode(wire, this.earlier), wire),
+    );
   }
 
   /** Notes whether new messages are probably of another format; the next prompt reports it, once for each reason. */
@@ -145,10 +144,26 @@ export class Session<Wire = Message> {
     messages: readonly Message[],
     wire: readonly Wire[] = [],
   ): Promise<readonly MessageId[]> {
-    return this.#exclusively(() => {
-      if (!messages.every(isWhollyRead)) this.#checkFormat(wire);
-      return this.#work.append(messages);
+    return this.#exclusively(() => this.#append(messages, wire));
+  }
+
+  /** Nothing is appended if the store fails. */
+  async #append(
+    messages: readonly Message[],
+    wire: readonly Wire[],
+  ): Promise<readonly MessageId[]> {
+    // A message that the codec has understood is of its format. Not every format has system messages.
+    if (messages.some((m) => m.role === 'system' || m.extra !== undefined || isOpaque(m)))
+      this.#checkFormat(wire);
+    const nodes = await storedNodes(messages, this.#config, this.#work.state);
+    let { state } = this.#work;
+    await inParts(nodes, state.config.clock, (part) => {
+      state = appended(state, part);
+      if (part.length < nodes.length) this.#work.prepare(state);
     });
+    // Forms that the host sent meanwhile stay.
+    this.#work.state = { ...state, resent: this.#work.state.resent };
+    return nodes.map(({ id }) => id);
   }
 
   /** Takes over the plans that other writers have committed since the last commit that this session knows of. */
@@ -315,9 +330,4 @@ export class Session<Wire = Message> {
     );
     return run;
   }
-}
-
-/** True if a codec has understood all of a message: then it is of the codec's format. Not every format has system messages. */
-function isWhollyRead(message: Message): boolean {
-  return message.role !== 'system' && message.extra === undefined && !isOpaque(message);
 }

@@ -8,7 +8,7 @@ import {
   compactTrim,
 } from '../compact/partial-compaction.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
-import type { Message, MessageId } from '../message/message.ts';
+import type { MessageId } from '../message/message.ts';
 import { withoutReasoningFrom, windowOf, type Plan } from '../plan/plan.ts';
 import { firedBecause, unseenTokens, type Trigger } from '../plan/trigger.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
@@ -16,7 +16,6 @@ import { unaggressive } from '../recall/reminder.ts';
 import { GrowingPrompt, type PromptBuilder } from '../render/builder.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, messageLimit } from '../tokens/budget.ts';
-import { inParts, storedNodes } from './arrival.ts';
 import { commitPlan, commitUncommitted, type Commit } from './commit.ts';
 import { fittedPrompt, withSent, type Fitted } from './fitted.ts';
 import { NOTHING_DONE, type Outcome } from './outcome.ts';
@@ -41,7 +40,6 @@ import { isReminded, withinReserve } from './state/reminding.ts';
 import { isInLoop } from './state/sent.ts';
 import type { CompactOptions, Refusal, SessionConfig } from './config/session-config.ts';
 import {
-  appended,
   compacted,
   expired,
   type SessionState,
@@ -53,7 +51,7 @@ import {
 
 type WorkOptions = CompactOptions & { readonly forced?: boolean };
 
-/** Carries out what a session has to do: every effect of a session happens here. Tasks must not overlap. */
+/** Carries out the steps of a session: it compacts, commits, reminds and emits events. Tasks must not overlap. */
 export class SessionWork<Wire> {
   readonly key: ThreadKey;
   state: SessionState;
@@ -75,19 +73,10 @@ export class SessionWork<Wire> {
     return this.#prompt.of(this.state);
   }
 
-  /** Appends messages; nothing is appended if the store fails. */
-  async append(messages: readonly Message[]): Promise<readonly MessageId[]> {
-    const nodes = await storedNodes(messages, this.#config, this.state);
-    let { state } = this;
-    await inParts(nodes, state.config.clock, (part) => {
-      state = appended(state, part);
-      // The first prompt after very many messages would otherwise render all of them at once.
-      if (part.length === nodes.length) return;
-      this.#prompt.of(state);
-      this.#trim.of(state);
-    });
-    this.state = { ...state, resent: this.state.resent };
-    return nodes.map(({ id }) => id);
+  /** Prepares the prompt of a state that is not complete yet: to render very many messages at once takes long. */
+  prepare(state: SessionState): void {
+    this.#prompt.of(state);
+    this.#trim.of(state);
   }
 
   /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */
@@ -95,19 +84,17 @@ export class SessionWork<Wire> {
     options.signal?.throwIfAborted();
     const events = this.pending.splice(0).map((message) => this.#warn(message));
     let changed = false;
-    await retryOnConflict(async () => {
-      const { state: start } = this;
-      let request: PromptRequest = { now: start.config.clock.now(), start, done: new Set() };
-      for (;;) {
-        const step = next(this.state, this.prompt, () => this.#trim.of(this.state), request);
-        if (step.kind === 'ready') return NOTHING_DONE;
-        const outcome = await this.#take(step, options);
-        events.push(...outcome.events);
-        changed ||= outcome.changed === true;
-        if (outcome.lost === true) return outcome;
-        request = withDone(request, step);
-      }
-    });
+    let request: PromptRequest | undefined;
+    for (let races = 0; races < MOST_RACES;) {
+      request ??= { now: this.state.config.clock.now(), start: this.state, done: new Set() };
+      const step = next(this.state, this.prompt, () => this.#trim.of(this.state), request);
+      if (step.kind === 'ready') break;
+      const { events: more, changed: isChanged, lost } = await this.#take(step, options);
+      events.push(...more);
+      changed ||= isChanged === true;
+      request = lost === true ? undefined : withDone(request, step);
+      if (lost === true) races++;
+    }
     return this.#send({ events, changed });
   }
 

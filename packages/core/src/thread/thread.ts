@@ -116,21 +116,30 @@ export class Thread {
   /** Appends a message after the head. */
   append(message: Message): Node {
     const [node] = this.nodesFor([message]) as [Node];
-    this.#push(node);
+    const grown = this.extended([node]);
+    this.#path = grown.#path;
+    this.#messages = grown.#messages;
+    this.#count = grown.#count;
     return node;
   }
 
   /** A thread with nodes appended; this one stays as it is. Both share their lists, so it costs what is new. */
   extended(nodes: readonly Node[]): Thread {
     const thread = new Thread(this.id);
+    // Another thread has extended this one: its entries are not shared.
+    const isForked = this.#path.length > this.#count;
     thread.#nodes = this.#nodes;
-    thread.#path = this.#path;
-    thread.#messages = this.#messages;
-    thread.#count = this.#count;
+    thread.#path = isForked ? this.#path.slice(0, this.#count) : this.#path;
+    thread.#messages = isForked ? this.#messages.slice(0, this.#count) : this.#messages;
+    thread.#count = this.#count + nodes.length;
     thread.#base = this.#count === 0 ? (nodes[0]?.index ?? 0) : this.#base;
     thread.#released = this.#released;
     thread.#unanswered = this.#unanswered;
-    for (const node of nodes) thread.#push(node);
+    for (const node of nodes) {
+      thread.#nodes.set(node.id, node);
+      thread.#path.push(node);
+      thread.#messages.push(node.message);
+    }
     return thread;
   }
 
@@ -173,17 +182,6 @@ export class Thread {
     this.#base = path[0]?.index ?? 0;
     this.#released = [];
     this.#unanswered = [];
-  }
-
-  #push(node: Node): void {
-    if (this.#path.length > this.#count) {
-      this.#path = this.#path.slice(0, this.#count);
-      this.#messages = this.#messages.slice(0, this.#count);
-    }
-    this.#nodes.set(node.id, node);
-    this.#path.push(node);
-    this.#messages.push(node.message);
-    this.#count += 1;
   }
 }
 

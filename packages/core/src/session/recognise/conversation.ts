@@ -153,12 +153,13 @@ export class Conversation<Wire> {
     const { given, same, length } = overlap;
     const { messages, lengths } = list.decodedFrom(given + same, this.session.earlier);
     const shared = this.sharedFrom(length, messages);
+    const continues = length + shared === this.session.length;
     return {
       ...overlap,
       list,
       known: given + same + shared,
-      continues: length + shared === this.session.length,
-      last: this.session.idAt(length + shared - 1) ?? null,
+      continues,
+      forkedAt: continues ? undefined : this.session.idAt(length + shared - 1),
       resent: messages.slice(0, shared),
       fresh: messages.slice(shared),
       lengths,

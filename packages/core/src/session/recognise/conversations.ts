@@ -17,6 +17,17 @@ import { randomName } from '../config/host.ts';
 
 const MOST_OPEN = 1_000;
 
+/** How a list matches a conversation that has no messages yet. */
+const NOTHING_KNOWN = {
+  given: 0,
+  same: 0,
+  length: 0,
+  known: 0,
+  continues: true,
+  forkedAt: undefined,
+  resent: [],
+};
+
 /** The beginning of the names of threads that the host did not name. */
 const UNNAMED = 'conversation-';
 
@@ -89,19 +100,24 @@ export class Conversations<Wire> {
   }
 
   /** Appends what is new in a list to the conversation that the list belongs to. */
-  take(wire: readonly Wire[], { thread, usage }: ListHint = {}): Promise<HostRequest<Wire>> {
+  async take(wire: readonly Wire[], { thread, usage }: ListHint = {}): Promise<HostRequest<Wire>> {
     checkList(wire, 'messages');
     return this.exclusively(async () => {
       const [found, match] = await this.#find(wire, thread);
-      const conversation = await this.#at(found, match);
+      const { forkedAt } = match;
+      const conversation = forkedAt === undefined ? found : await this.fork(found, forkedAt);
       const head = await conversation.take(match, usage);
-      return new HostRequest(this, this.#used(conversation), head, match.known === 0);
+      const isFirst = match.fresh.length === conversation.session.length;
+      return new HostRequest(this, this.#used(conversation), head, isFirst);
     });
   }
 
   /** The conversation that a list belongs to; nothing is appended. */
   of(wire: readonly Wire[], thread?: string): Promise<Conversation<Wire>> {
-    return this.exclusively(async () => this.#at(...(await this.#find(wire, thread))));
+    return this.exclusively(async () => {
+      const [found, { forkedAt }] = await this.#find(wire, thread);
+      return forkedAt === undefined ? found : this.fork(found, forkedAt);
+    });
   }
 
   /** Appends what is new in a list that begins with a prompt of a conversation. */
@@ -109,7 +125,9 @@ export class Conversations<Wire> {
     return this.exclusively(async () => {
       const match = conversation.match(new HostList(wire, this.#host.copies));
       if (match.fresh.length === 0) return;
-      const continued = await this.#at(conversation, match);
+      const { forkedAt } = match;
+      const continued =
+        forkedAt === undefined ? conversation : await this.fork(conversation, forkedAt);
       await continued.take(match, usage);
       this.#used(continued);
     });
@@ -210,14 +228,6 @@ export class Conversations<Wire> {
     return isRelated(conversation, match) ? [conversation, match] : undefined;
   }
 
-  /** The conversation itself if the list continues it, or a fork if the list leaves it. */
-  async #at(
-    conversation: Conversation<Wire>,
-    { continues, last }: Match<Wire>,
-  ): Promise<Conversation<Wire>> {
-    return continues || last === null ? conversation : this.fork(conversation, last);
-  }
-
   /** The conversation that recognises most of a list. */
   #best(list: HostList<Wire>, thread?: string): [Conversation<Wire>, Match<Wire>] | undefined {
     let best: [Conversation<Wire>, Match<Wire>] | undefined;
@@ -268,8 +278,7 @@ export class Conversations<Wire> {
     if (thread === undefined) {
       const conversation = new Conversation(this.#newSession(), this.#host);
       const { messages: fresh, lengths } = list.decodedFrom(0, []);
-      const nothing = { given: 0, same: 0, length: 0, known: 0, last: null, resent: [] } as const;
-      return [conversation, { ...nothing, list, continues: true, fresh, lengths }];
+      return [conversation, { ...NOTHING_KNOWN, list, fresh, lengths }];
     }
     const conversation = await this.#named(thread);
     const match = conversation.match(list);

@@ -18,8 +18,8 @@ export interface Match<Wire> extends Overlap {
   readonly known: number;
   /** True if the list contains the whole path, so that it continues it; false if it is a fork. */
   readonly continues: boolean;
-  /** The last message that both share. */
-  readonly last: MessageId | null;
+  /** The last message that both share, if the list is a fork. */
+  readonly forkedAt: MessageId | undefined;
   /** Known messages in the form in which the host sends them now. */
   readonly resent: readonly Message[];
   /** Messages that the path does not have. */

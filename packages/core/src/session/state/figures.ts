@@ -93,10 +93,10 @@ function withPart(figures: Figures, part: Part, index: number): Figures {
     case 'opaque':
       return part.compaction === true ? { ...figures, compactionAt: index } : figures;
     case 'image':
-    case 'file':
-      return isSentMedia(part)
-        ? { ...figures, mediaBytes: figures.mediaBytes + part.source.length }
-        : figures;
+    case 'file': {
+      const bytes = isSentMedia(part) ? part.source.length : 0;
+      return { ...figures, mediaBytes: figures.mediaBytes + bytes };
+    }
     case 'result':
       return part.content.reduce((sum, inner) => withPart(sum, inner, index), figures);
     case 'call':
@@ -121,16 +121,4 @@ function withTurn(figures: Figures, message: Message, tools: ToolPolicies): Figu
 /** A shown message may expire. */
 export function withExpiryOf(figures: Figures, message: Message, tools: ToolPolicies): Figures {
   return { ...figures, nextExpiry: Math.min(figures.nextExpiry, expiryOf(message, tools)) };
-}
-
-/** What was reported no longer describes the prompt: the plan has changed. */
-export function withoutReport(figures: Figures): Figures {
-  const { reportedTokens: _, ...rest } = figures;
-  return rest;
-}
-
-/** The provider has reported the usage of the last prompt. */
-export function withoutUnreported(figures: Figures): Figures {
-  const { unreportedTokens: _, ...rest } = figures;
-  return rest;
 }

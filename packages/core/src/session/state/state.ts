@@ -9,15 +9,7 @@ import { Thread, type Node } from '../../thread/thread.ts';
 import { inWindow, messageLimit, type Budget } from '../../tokens/budget.ts';
 import { scaled } from '../../tokens/calibration.ts';
 import type { Counter } from '../../tokens/counter.ts';
-import {
-  NO_FIGURES,
-  reportedInput,
-  withExpiryOf,
-  withMessage,
-  withoutReport,
-  withoutUnreported,
-  type Figures,
-} from './figures.ts';
+import { NO_FIGURES, reportedInput, withExpiryOf, withMessage, type Figures } from './figures.ts';
 import { learn, type Learning } from './learning.ts';
 import { NO_REMINDERS, type Reminding } from './reminding.ts';
 import type { Sent } from './sent.ts';
@@ -131,7 +123,7 @@ function learnt(
   figures: Figures,
   reportedTokens: number | undefined,
 ): SessionState {
-  const { unreportedTokens } = figures;
+  const { unreportedTokens, ...known } = figures;
   if (unreportedTokens === undefined || reportedTokens === undefined) return { ...state, figures };
   const { learning, budget, recalibrated } = learn(
     state.learning,
@@ -146,7 +138,7 @@ function learnt(
     ...state,
     learning,
     config: { ...state.config, budget, counter },
-    figures: withoutUnreported(figures),
+    figures: known,
   };
 }
 
@@ -206,7 +198,8 @@ export function overtaken(state: SessionState, stored: StoredWindow | undefined)
 
 /** The plan shows something else than before: what a provider reported no longer holds. */
 export function compacted(state: SessionState): SessionState {
-  return { ...state, figures: { ...withoutReport(state.figures), hasNewBudget: false } };
+  const { reportedTokens: _, ...figures } = state.figures;
+  return { ...state, figures: { ...figures, hasNewBudget: false } };
 }
 
 /** A compaction found nothing to do. */
