@@ -47,7 +47,10 @@ export function learn(
   if (sentTokens < beside * LEAST_SHARE) return { learning, budget, recalibrated: false };
   const { calibration } = learning;
   const learnt = calibrate(calibration, sentTokens, reportedTokens - beside);
-  const recalibrated = Math.abs(learnt.factor / calibration.factor - 1) > RECALIBRATE_SHARE;
+  // What was seen decides, not the step towards it: small steps down would never be taken.
+  const seenShare = (reportedTokens - beside) / sentTokens;
+  const recalibrated =
+    learnt.factor !== calibration.factor && Math.abs(seenShare - 1) > RECALIBRATE_SHARE;
   const next = recalibrated ? learnt : { ...calibration, samples: learnt.samples };
   return { learning: { ...learning, calibration: next }, budget, recalibrated };
 }
