@@ -1,7 +1,8 @@
-import type { CompactionEvent } from '@bobbin/core';
+import type { CompactionEvent, Session } from '@bobbin/core';
 import {
   Conversations,
   sessionConfig,
+  towards,
   type ModelTable,
   type ThreadKey,
 } from '@bobbin/core/internal';
@@ -15,6 +16,8 @@ import { pipelined, type PendingWrite, type PipelinedStore } from './pipelined-s
 export interface TenantModel {
   readonly conversations: Conversations<object>;
   readonly policy: ResolvedPolicy;
+  /** Lets conversations that begin later count as one that has come: how a model counts is no matter of one conversation. */
+  learn(session: Session<object>): void;
 }
 
 export interface PoolOptions {
@@ -78,12 +81,18 @@ export class ConversationPool {
       artifacts,
       onEvent: (event) => onEvent(tenant, event),
     });
+    let learnt = config;
     const conversations = new Conversations(config, {
       tenant,
       habit: 'resends',
       mostOpen: openConversations,
       locate: (ids, thread) => ledger.locate(tenant, ids, thread),
+      ready: async () => learnt,
     });
-    return { conversations, policy };
+    const learn = ({ calibration: { factor, samples } }: Session<object>): void => {
+      const known = towards(learnt.calibration.factor, factor);
+      learnt = { ...config, calibration: { factor: known, samples } };
+    };
+    return { conversations, policy, learn };
   }
 }
