@@ -241,25 +241,6 @@ test('on a cold cache a batch is trimmed at once', async () => {
   assert.equal((await watched.prompt()).compacted, true);
 });
 
-test('gentle leaves a conversation whole up to 95 000 tokens, and trims whenever that pays from then on', async () => {
-  const prices = { read: 1, write: 1, ttlMs: 300_000 };
-  const economics = { prices, requestsToCome: 20 };
-  const gentle = presets.ladder({ thrift: 'gentle' });
-  const watched = await open({ preset: { ...gentle, economics } });
-  await watched.append(user('Read every module.'));
-  const before: number[] = [];
-  let last = 0;
-  for (let step = 0; step < 110; step++) {
-    await watched.append(...read(step, 120));
-    const { prompt, compacted } = await watched.prompt();
-    if (compacted) before.push(last);
-    last = prompt.tokens;
-  }
-  const [first = 0, second = 0] = before;
-  assert.ok(first > 93_000 && first < 97_000, `${first}`);
-  assert.ok(second > 0 && second < 90_000, `${second}`);
-});
-
 test('thrift is for the preset that trims', () => {
   assert.throws(
     () => createBobbin({ preset: 'pi', thrift: 'frugal' }),

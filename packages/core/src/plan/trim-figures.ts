@@ -19,8 +19,6 @@ export interface TrimLimits {
   readonly argsChars: number;
   /** A line stays if the strings in it are needed again with at least this likelihood per character. */
   readonly leastWorth: number;
-  /** A prompt with fewer tokens is not trimmed because that pays, as long as it is whole and the cache is warm. */
-  readonly wholeTokens: number;
 }
 
 const FIELDS: Shapes<TrimLimits> = {
@@ -28,7 +26,6 @@ const FIELDS: Shapes<TrimLimits> = {
   standInChars: nonNegative,
   argsChars: nonNegative,
   leastWorth: nonNegative,
-  wholeTokens: nonNegative,
 };
 
 /** How much is trimmed, from least to most. */
@@ -36,34 +33,10 @@ export type Thrift = 'gentle' | 'careful' | 'balanced' | 'frugal';
 
 /** Each row is a measured point between what a session costs and what its reader still knows: docs/cost.md. */
 export const THRIFT: Readonly<Record<Thrift, TrimLimits>> = {
-  gentle: {
-    keepResults: 20,
-    standInChars: 1_500,
-    argsChars: 3_000,
-    leastWorth: 0.00005,
-    wholeTokens: 95_000,
-  },
-  careful: {
-    keepResults: 6,
-    standInChars: 300,
-    argsChars: 800,
-    leastWorth: 0.0002,
-    wholeTokens: 0,
-  },
-  balanced: {
-    keepResults: 4,
-    standInChars: 200,
-    argsChars: 400,
-    leastWorth: 0.0004,
-    wholeTokens: 0,
-  },
-  frugal: {
-    keepResults: 2,
-    standInChars: 200,
-    argsChars: 200,
-    leastWorth: 0.0006,
-    wholeTokens: 0,
-  },
+  gentle: { keepResults: 20, standInChars: 1_500, argsChars: 3_000, leastWorth: 0.00005 },
+  careful: { keepResults: 6, standInChars: 300, argsChars: 800, leastWorth: 0.0002 },
+  balanced: { keepResults: 4, standInChars: 200, argsChars: 400, leastWorth: 0.0004 },
+  frugal: { keepResults: 2, standInChars: 200, argsChars: 200, leastWorth: 0.0006 },
 };
 
 export const parseTrimLimits: (options: Partial<TrimLimits>) => TrimLimits = optionsParser(
@@ -88,7 +61,6 @@ export function limitsWithin(limits: TrimLimits, limitTokens: number): TrimLimit
     standInChars: scaled(limits.standInChars, SHORTEST_CHARS),
     argsChars: scaled(limits.argsChars, SHORTEST_CHARS),
     leastWorth: limits.leastWorth / share,
-    wholeTokens: limits.wholeTokens,
   };
 }
 

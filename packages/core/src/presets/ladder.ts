@@ -30,7 +30,7 @@ const MOST_TOKENS: Readonly<Record<Thrift, number>> = {
 
 /** If trimming frees too little, so many of the newest results stay whole, before anything is summarised. */
 const FEWER_RESULTS: Readonly<Record<Thrift, readonly number[]>> = {
-  gentle: [10, 5],
+  gentle: [15, 5],
   careful: [],
   balanced: [],
   frugal: [],

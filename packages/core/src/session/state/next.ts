@@ -109,21 +109,14 @@ function upkeep(
   if (isFree && !settled && !done.has('restore-pins') && cutPinTokens > 0 && hasSpace)
     return { kind: 'restore-pins' };
   const mayTrim = isFree && !done.has('trim') && prompt.tokens >= LEAST_FREED_TOKENS;
-  return mayTrim ? trimming(state, prompt, trim, now) : undefined;
+  return mayTrim ? trimming(state, trim, now) : undefined;
 }
 
 /** Whether a batch of trimming pays now. */
-function trimming(
-  state: SessionState,
-  { tokens }: PromptBuilder,
-  trim: TrimOf,
-  now: number,
-): Step | undefined {
-  const { economics, ladder } = state.config.policy;
+function trimming(state: SessionState, trim: TrimOf, now: number): Step | undefined {
+  const { economics } = state.config.policy;
   if (economics === undefined || state.plan.undid !== undefined) return undefined;
   const cache = isCold(state, now) ? 'cold' : 'warm';
-  const { wholeTokens = 0 } = ladder.find(({ trims }) => trims !== undefined)?.trims ?? {};
-  if (cache === 'warm' && isWhole(state) && tokens < wholeTokens) return undefined;
   const batch = trim();
   if (batch === undefined || !trimPays(batch, economics.prices, cache)) return undefined;
   return { kind: 'trim', reason: `trimming pays${cache === 'cold' ? ': the cache is cold' : ''}` };
@@ -204,11 +197,6 @@ export function triggerInput(
 /** The running turn contains reasoning that a provider would refuse after a changed prefix. */
 export function isBound({ config, figures }: SessionState): boolean {
   return config.rules.bindsReasoning && figures.signedInTurn;
-}
-
-/** Nothing of the conversation has been compacted. */
-function isWhole({ plan }: SessionState): boolean {
-  return plan.records.length === 0 && plan.start === 0;
 }
 
 /** The provider's cache has expired. */
