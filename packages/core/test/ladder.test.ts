@@ -72,7 +72,10 @@ test('C19 with gentle, fewer of the newest results stay whole before anything is
   const watched = await opened({ thrift: 'gentle', window: 100_000 }, ...talk);
   const { plan } = await watched.prompt();
   const trimmed = plan.records.map(({ kind, span }) => [kind, span.ids.length]);
-  assert.deepEqual(trimmed, Array.from({ length: 13 }, () => ['externalize', 1]));
+  assert.deepEqual(
+    trimmed,
+    Array.from({ length: 13 }, () => ['externalize', 1]),
+  );
 });
 
 test('C19 each rung stops as soon as the target holds', async () => {
