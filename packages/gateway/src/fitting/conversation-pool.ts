@@ -1,6 +1,7 @@
 import type { CompactionEvent, Session } from '@bobbin/core';
 import {
   Conversations,
+  scaled,
   sessionConfig,
   towards,
   type ModelTable,
@@ -31,6 +32,8 @@ export interface PoolOptions {
 }
 
 const MOST_ENTRIES = 256;
+/** A smaller change of what was learnt is not worth another configuration. */
+const LEAST_CHANGE = 0.01;
 
 /** Keeps conversations apart by tenant, protocol and model. What was used least lately is forgotten first. */
 export class ConversationPool {
@@ -89,9 +92,11 @@ export class ConversationPool {
       locate: (ids, thread) => ledger.locate(tenant, ids, thread),
       ready: async () => learnt,
     });
-    const learn = ({ calibration: { factor, samples } }: Session<object>): void => {
-      const known = towards(learnt.calibration.factor, factor);
-      learnt = { ...config, calibration: { factor: known, samples } };
+    const learn = ({ calibration: seen }: Session<object>): void => {
+      const factor = towards(learnt.calibration.factor, seen.factor);
+      if (Math.abs(factor / learnt.calibration.factor - 1) < LEAST_CHANGE) return;
+      const calibration = { ...seen, factor };
+      learnt = { ...config, calibration, counter: scaled(config.unscaled, calibration) };
     };
     return { conversations, policy, learn };
   }
