@@ -379,8 +379,11 @@ for (const [name, other] of results) {
   if (own.bill >= other.bill) problems.push(`not cheaper than ${name}`);
   if (mean(own.cut) <= mean(other.cut)) problems.push(`needed after cut points: not above ${name}`);
   if (mean(own.sample) <= mean(other.sample)) problems.push(`needed later: not above ${name}`);
-  if (mean(own.probes) <= mean(other.probes)) problems.push(`probes: not above ${name}`);
+  // Nobody answers more than all.
+  const [ours, theirs] = [mean(own.probes), mean(other.probes)];
+  if (ours <= theirs && ours < 1) problems.push(`probes: not above ${name}`);
 }
+if (own.largest > WINDOW) problems.push(`a prompt of ${own.largest} tokens does not fit`);
 const sum = await ledger.sum();
 console.log(
   `the gateway's ledger: ${sum.requests} requests, ${sum.compactions} compactions, paid ${millions(sum.paidTokens)}, full histories ${millions(sum.fullTokens)}`,

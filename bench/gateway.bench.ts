@@ -215,11 +215,12 @@ try {
     for (const target of asked) await askAll(target, how, WARMING_REQUESTS);
   for (const [how, asked] of compared) {
     const rates = await smallBodies(asked, how);
-    const [bareRate = 0] = rates.get(bare.name) ?? [];
+    const [bareRate = 0, bareCpu = 0] = rates.get(bare.name) ?? [];
     console.log(`2 kB, ${HOW[how]}`);
     for (const [name, [rate, cpu]] of rates)
       console.log(
-        `  ${name.padEnd(22)} ${rate.toFixed(0).padStart(6)} requests/s  ${(rate / bareRate).toFixed(2)}×  ${cpu.toFixed(2)} ms of processor each`,
+        `  ${name.padEnd(22)} ${rate.toFixed(0).padStart(6)} requests/s  ${(rate / bareRate).toFixed(2)}×  ` +
+          `${cpu.toFixed(3)} ms of processor each, by which ${(bareCpu / cpu).toFixed(2)}×`,
       );
     const [ownRate = 0] = rates.get(own.name) ?? [];
     if (ownRate < 0.7 * bareRate) problems.push('fewer than 0.7 of the bare relay’s requests');

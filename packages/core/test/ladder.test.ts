@@ -67,6 +67,17 @@ test('C19 the default ladder runs its rungs from the gentlest to the most aggres
   assert.deepEqual(order, ['squeeze-pins', 'trim', 'summarize', 'clear', 'drop']);
 });
 
+test('C19 with gentle, fewer of the newest results stay whole before anything is summarised', async () => {
+  const talk = [user('go'), ...rounds(18, 5_400), user('and?')];
+  const watched = await opened({ thrift: 'gentle', window: 100_000 }, ...talk);
+  const { plan } = await watched.prompt();
+  const trimmed = plan.records.map(({ kind, span }) => [kind, span.ids.length]);
+  assert.deepEqual(
+    trimmed,
+    Array.from({ length: 13 }, () => ['externalize', 1]),
+  );
+});
+
 test('C19 each rung stops as soon as the target holds', async () => {
   const talk = [user('go'), ...rounds(6, 1_500), user('and?')];
   const total = counter.request({ messages: talk });

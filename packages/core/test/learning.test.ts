@@ -33,6 +33,20 @@ test('C14 a thread learns its factor from the usage of the answers it gets', asy
   );
 });
 
+test('a count that is a tenth too high is corrected in small steps', async () => {
+  const budget = { formattingTokens: 1 };
+  const watched = await WatchedThread.open({ counter: chars4(), window: 200_000, budget });
+  await watched.append(user('x'.repeat(40_000)));
+  for (let i = 0; i < 12; i++) {
+    await watched.prompt();
+    const counted = sizeOf(watched.handle.messages);
+    await watched.append(answer('ok', Math.round(counted * 0.9) + 1), user('And now?'));
+  }
+  const { tokens } = (await watched.prompt()).prompt;
+  const share = tokens / sizeOf(watched.handle.messages);
+  assert.ok(share > 0.9 && share < 0.955, `${share} of the count`);
+});
+
 test('a report about another request teaches nothing, and messages keep half of the window', async () => {
   const watched = await WatchedThread.open({ counter: chars4(), window: 60_000 });
   await watched.append(user('x'.repeat(4_000)));

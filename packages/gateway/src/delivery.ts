@@ -74,6 +74,9 @@ export class Delivery {
       const fit = await fitInTime(fitter, request, limits.ownWorkMs);
       const delivered = await this.#sent(...asOffered(request, fit), client, record, view);
       const { relayed } = delivered;
+      // The client gets an error of the gateway's own.
+      if (relayed.kind === 'failed' && !relayed.begun && !client.outgoing.headersSent)
+        client.outgoing.setHeaders(new Map(Object.entries(fitHeaders(delivered.fit))));
       record.done(relayed.kind === 'held' ? { kind: 'relayed', status: relayed.status } : relayed);
       return delivered;
     } finally {

@@ -96,8 +96,16 @@ test('C20 threads, plans, prompts, events and requests can be read', async (t) =
   assert.match(requests.at(-1)?.answer ?? '', /Yes\./);
   const sum = (await (await fetch(`${gateway.url}/bobbin/v1/ledger`)).json()) as {
     requests: number;
+    paidTokens: number;
+    fullTokens: number;
+    summaryTokens: number;
+    savedTokens: number;
   };
   assert.equal(sum.requests, 14);
+  const { paidTokens, fullTokens, summaryTokens, savedTokens } = sum;
+  assert.ok(savedTokens > 0);
+  assert.equal(savedTokens, fullTokens - paidTokens - summaryTokens);
+  for (const figure of [paidTokens, fullTokens]) assert.equal(figure, Math.round(figure));
 });
 
 test('undo, pin and compact change the next request of the running conversation', async (t) => {

@@ -12,7 +12,8 @@ const CASE: CostCase = {
   at: 1_000_000,
   previous: { at: 990_000, tokensBefore: 4_800 },
 };
-const paidTokens = 10 + 90 * 1.25 + 900 * 0.1;
+/** 10 fresh, 90 written for 112.5 and 900 read for 90, in whole tokens. */
+const paidTokens = 213;
 
 test('a request that was not changed cost what it would have cost', () => {
   assert.deepEqual(costOf({ ...CASE, isChanged: false }), { paidTokens, fullTokens: paidTokens });

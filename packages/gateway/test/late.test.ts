@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import OpenAI from 'openai';
 import { memoryStore, type Store } from '@bobbin/core';
+import type { ClientRequest, Fit } from '../src/fitting/fit.ts';
+import type { Fitter } from '../src/fitting/fitter.ts';
+import { fitInTime } from '../src/fitting/timely-fit.ts';
 import { providerServer, type ProviderServer } from '@bobbin/testing';
 import { bareUpstream, runningGateway, until, type RunningGateway } from './running-gateway.ts';
 
@@ -64,15 +67,23 @@ const silent = (): void => undefined;
 const header = (response: Response, name: string): string =>
   response.headers.get(`x-bobbin-${name}`) ?? '';
 
-test('a late request has a row in the ledger, with its answer and what it cost', async (t) => {
+/** What a gateway's metrics say of tokens, by kind. */
+async function tokensIn({ url }: RunningGateway): Promise<Record<string, number>> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const lines = text.matchAll(/^bobbin_tokens_total\{.*kind="(\w+)"\} (\d+)$/gm);
+  return Object.fromEntries([...lines].map(([, kind = '', tokens]) => [kind, Number(tokens)]));
+}
+
+test('a late request has a row in the ledger, and the same figures in the metrics and headers', async (t) => {
   const provider = await providerServer('openai-chat', { kind: 'answer', text: 'Nine tons.' });
   const { store, pause, go } = pausable('append');
   pause();
-  const [{ ledger, store: kept }, client] = await started(t, provider, store);
+  const [gateway, client] = await started(t, provider, store);
+  const { ledger, store: kept } = gateway;
   const { response } = await client.chat.completions
     .create({ model: 'gpt-5', messages: history(2) })
     .withResponse();
-  assert.deepEqual([header(response, 'action'), header(response, 'thread')], ['late', '']);
+  assert.equal(header(response, 'action'), 'late');
   go();
   await until(async () => (await kept.tenants()).length === 1, 'the messages are stored');
   const [tenant = ''] = await kept.tenants();
@@ -91,6 +102,68 @@ test('a late request has a row in the ledger, with its answer and what it cost',
   assert.equal(row?.tokensAfter, tokensBefore);
   assert.ok((row?.paidTokens ?? 0) > 0);
   assert.equal(row?.fullTokens, row?.paidTokens);
+  assert.deepEqual(
+    ['thread', 'tokens-before', 'tokens-after'].map((name) => header(response, name)),
+    [thread?.thread, String(tokensBefore), String(tokensBefore)],
+  );
+  assert.deepEqual(await tokensIn(gateway), {
+    before: tokensBefore,
+    after: tokensBefore,
+    fresh: usage?.inputTokens,
+    output: usage?.outputTokens,
+    paid: row?.paidTokens,
+    full: row?.fullTokens,
+  });
+});
+
+test('a late request that is recognised before its answer begins has all headers', async (t) => {
+  const mayAnswer = Promise.withResolvers<void>();
+  const upstream = await bareUpstream(t, async (seen, outgoing) => {
+    if (seen.text.includes('And the last one?')) await mayAnswer.promise;
+    outgoing.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
+  const { store, pause, go } = pausable('plan');
+  const { url, ledger } = await runningGateway(t, {
+    upstreams: { openai: upstream.url },
+    store,
+    limits: { ownWorkMs: 50 },
+  });
+  const post = (messages: Messages): Promise<Response> =>
+    fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-bobbin-thread': 'harbour' },
+      body: JSON.stringify({ model: 'gpt-5', messages }),
+    });
+  const messages = history(1);
+  await (await post(messages.slice(0, 1))).text();
+  pause();
+  const sending = post(messages);
+  await until(() => upstream.seen.length === 2, 'the request goes out as it came');
+  go();
+  await until(async () => (await ledger.sum()).requests === 2, 'it is recognised');
+  mayAnswer.resolve();
+  const response = await sending;
+  const [before, after] = [header(response, 'tokens-before'), header(response, 'tokens-after')];
+  assert.deepEqual([header(response, 'action'), header(response, 'thread')], ['late', 'harbour']);
+  assert.ok(Number(before) > 1_000);
+  assert.equal(after, before);
+});
+
+test('a result that is there when the time is over is used, however long the process was busy', async () => {
+  const bytes = Buffer.from('{}');
+  const done: Fit = { action: 'compacted', bytes, reason: 'trimming pays' };
+  /** Its work takes the process for itself, in two steps. */
+  const busy = {
+    async fit() {
+      for (let step = 0; step < 2; step++) {
+        const end = performance.now() + 30;
+        while (performance.now() < end);
+        await Promise.resolve();
+      }
+      return done;
+    },
+  } as unknown as Fitter;
+  assert.equal(await fitInTime(busy, { bytes } as ClientRequest, 10), done);
 });
 
 /** What a conversation is counted at after a late request of it was refused with an error. */

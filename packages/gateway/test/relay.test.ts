@@ -176,6 +176,10 @@ test('an upstream that dies in mid-stream cuts the client off; one that is not t
   const refused = await fetch(`${gateway.url}/v1/messages`, { method: 'POST', body });
   const error = (await refused.json()) as { type: string; error: { type: string } };
   assert.deepEqual([refused.status, error.type, error.error.type], [502, 'error', 'api_error']);
+  const header = (name: string): string | null => refused.headers.get(`x-bobbin-${name}`);
+  assert.deepEqual([header('action'), header('reason')], ['unchanged', 'it fits']);
+  assert.match(header('thread') ?? '', /^conversation-/);
+  assert.ok(Number(header('tokens-before')) > 0);
 });
 
 test('a body over the limit is refused, declared or not, and nothing reaches the upstream', async (t) => {

@@ -133,6 +133,7 @@ function ledgerSuite(name: string, open: () => Promise<Ledger>): void {
         paidTokens: 105.5,
         fullTokens: 400,
         summaryTokens: 42,
+        savedTokens: 252.5,
       });
       assert.equal((await second.sum()).requests, 4);
       assert.equal((await second.sum('t', B as ThreadId)).requests, 1);

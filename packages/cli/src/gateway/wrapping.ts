@@ -17,9 +17,8 @@ interface UsedGateway {
 interface Sum {
   readonly requests: number;
   readonly compactions: number;
-  readonly paidTokens: number;
   readonly fullTokens: number;
-  readonly summaryTokens: number;
+  readonly savedTokens: number;
 }
 
 const LOOK_MS = 500;
@@ -96,12 +95,10 @@ function ran(program: string, { args, env }: WrappedAgent): Promise<number> {
 }
 
 /** What was saved, or that nothing was. */
-function savedLine({ requests, compactions, ...cost }: Sum): string {
-  const { paidTokens, fullTokens, summaryTokens } = cost;
+function savedLine({ requests, compactions, fullTokens, savedTokens: saved }: Sum): string {
   const steps = `${counted(requests, 'step')}, ${counted(compactions, 'compaction')}`;
-  const saved = Math.round(fullTokens - paidTokens - summaryTokens);
   if (fullTokens === 0) return `${steps}; the provider reported no usage`;
   const share = Math.round((100 * saved) / fullTokens);
   const what = saved < 0 ? 'cost more, net' : 'saved, net';
-  return `${steps}; input worth ${Math.abs(saved).toLocaleString('en')} tokens ${what} (${Math.abs(share)} % of ${Math.round(fullTokens).toLocaleString('en')})`;
+  return `${steps}; input worth ${Math.abs(saved).toLocaleString('en')} tokens ${what} (${Math.abs(share)} % of ${fullTokens.toLocaleString('en')})`;
 }

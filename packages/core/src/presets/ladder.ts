@@ -2,11 +2,12 @@ import { oneOf, optionsParser } from '../check/shape.ts';
 import type { Policy } from '../compact/policy.ts';
 import { clear } from '../compact/rungs/clear.ts';
 import { drop } from '../compact/rungs/drop.ts';
+import type { Rung } from '../compact/rungs/rung.ts';
 import { squeeze } from '../compact/rungs/squeeze.ts';
 import { summarize } from '../compact/rungs/summarize.ts';
 import { trim } from '../compact/rungs/trim.ts';
 import { DEFAULT_STYLE } from '../plan/plan.ts';
-import { THRIFT, type Thrift } from '../plan/trim-figures.ts';
+import { THRIFT, type Thrift, type TrimLimits } from '../plan/trim-figures.ts';
 
 export interface LadderOptions {
   /** How much of older tool output is trimmed: the one choice between what a session costs and what stays exact. */
@@ -26,6 +27,20 @@ const MOST_TOKENS: Readonly<Record<Thrift, number>> = {
   balanced: 96_000,
   frugal: 64_000,
 };
+
+/** If trimming frees too little, so many of the newest results stay whole, before anything is summarised. */
+const FEWER_RESULTS: Readonly<Record<Thrift, readonly number[]>> = {
+  gentle: [15, 5],
+  careful: [],
+  balanced: [],
+  frugal: [],
+};
+
+/** Trims under pressure alone, never because that pays. */
+function trimFurther(limits: TrimLimits): Rung {
+  const { trims: _, ...rung } = trim(limits);
+  return rung;
+}
 
 /**
  * The default. Older tool output is trimmed in place whenever that pays; the oldest turns are summarised only when what
@@ -48,6 +63,7 @@ export function ladder(options: Partial<LadderOptions> = {}): Policy {
     ladder: [
       squeeze({ reach: 'oversized-pins', floorTokens: 256 }),
       trim(limits),
+      ...FEWER_RESULTS[thrift].map((keepResults) => trimFurther({ ...limits, keepResults })),
       summarize({ ratio: 1, leastShare: 0.1 }),
       clear({ aim: 'limit' }),
       drop({ aim: 'limit' }),

@@ -106,6 +106,7 @@ const SCHEMAS: JsonObject = {
     paidTokens: number,
     fullTokens: number,
     summaryTokens: number,
+    savedTokens: number,
   }),
   LedgerEntries: list(
     object(

@@ -34,8 +34,8 @@ export function storedInTime(
     durable.then(() => undefined, failed),
     msLeft,
     () => ({
+      ...fit,
       action: 'late',
-      bytes,
       reason: `not stored after ${ms} ms`,
       pending: durable.then(() => fit, failed),
     }),

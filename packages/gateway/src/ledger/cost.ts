@@ -28,13 +28,13 @@ interface Prices {
   readonly ttlMs: number;
 }
 
-/** What a request cost by the provider's own usage, and what it would have cost without the gateway. */
+/** What a request cost by the provider's own usage, and what it would have cost without the gateway, in whole tokens. */
 export function costOf(request: CostCase): Cost {
   const { usage, isChanged } = request;
   const prices = pricesOf(request.model, request.models);
-  const paidTokens =
-    usage.inputTokens + usage.cacheWriteTokens * prices.write + usage.cacheReadTokens * prices.read;
-  return { paidTokens, fullTokens: isChanged ? fullCost(request, prices) : paidTokens };
+  const paidTokens = Math.round(inputCost(usage, prices));
+  const fullTokens = isChanged ? Math.round(fullCost(request, prices)) : paidTokens;
+  return { paidTokens, fullTokens };
 }
 
 /** What an answer's token costs beside one of fresh input: about this with every provider in November 2026. */
@@ -42,9 +42,12 @@ const OUTPUT_PRICE = 5;
 
 /** What a call of a model cost with its answer, in tokens of fresh input. */
 export function paidFor(usage: Usage, model: string, models: ModelTable): number {
-  const { write, read } = pricesOf(model, models);
-  const input = usage.inputTokens + usage.cacheWriteTokens * write + usage.cacheReadTokens * read;
-  return input + usage.outputTokens * OUTPUT_PRICE;
+  const input = inputCost(usage, pricesOf(model, models));
+  return Math.round(input + usage.outputTokens * OUTPUT_PRICE);
+}
+
+function inputCost(usage: Usage, { write, read }: Prices): number {
+  return usage.inputTokens + usage.cacheWriteTokens * write + usage.cacheReadTokens * read;
 }
 
 /** Without a compaction, all that was sent before would be read from the cache, as long as that is warm. */

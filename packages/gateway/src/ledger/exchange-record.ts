@@ -79,15 +79,17 @@ export class ExchangeLog {
     this.track(this.#finish(request, exchange, answer));
   }
 
-  /** Notes what a request came to whose thread was not known when it was answered. */
-  async finishLate(
+  /** Does the same for a request whose thread was not known when it was answered, once it is. */
+  finishLate(
     request: ClientRequest,
     exchange: Exchange,
     answer: string | undefined,
-    { thread, tokensBefore }: TakenRequest,
-  ): Promise<void> {
-    const known = { ...exchange, thread, tokensBefore, tokensAfter: tokensBefore };
-    await this.#note(request, known, answer, await this.#costOf(known));
+    late: Promise<TakenRequest | undefined>,
+  ): void {
+    this.#options.observer.metrics.closed();
+    this.track(
+      late.then((taken) => this.#finish(request, { ...exchange, ...sizesOf(taken) }, answer)),
+    );
   }
 
   /** Lets a thread be compacted before its next request. */
@@ -203,14 +205,16 @@ export class ExchangeRecord {
     if (known === undefined && taken !== undefined) this.#log.track(this.#begin(fit.action, taken));
     // Whatever a late request is recognised as, the next one must be found after it.
     if (pending === undefined) return;
-    this.#late = pending.then((found) => this.#found(found.taken));
+    this.#late = pending.then((found) => this.#found(fit, found.taken));
     this.#log.track(this.#late);
   }
 
   /** A request that went out late was recognised: the whole of it went out. */
-  async #found(taken: TakenRequest | undefined): Promise<TakenRequest | undefined> {
+  async #found(late: Fit, taken: TakenRequest | undefined): Promise<TakenRequest | undefined> {
     if (taken === undefined) return undefined;
     const whole = { ...taken, tokensAfter: taken.tokensBefore };
+    // An answer that begins from now on says in its headers what the request was recognised as.
+    if (this.#fit === late) this.#fit = { ...late, taken: whole };
     await this.#begin('late', whole);
     return whole;
   }
@@ -253,9 +257,9 @@ export class ExchangeRecord {
     const { taken, action = 'failed-open' } = this.#fit ?? {};
     if (taken !== undefined && SHOWN.has(action) && this.#request.endpoint.kind === 'answer')
       this.#log.answered(this.#request, taken, this.#at);
-    this.#log.finish(this.#request, exchange, text);
     if (taken === undefined && this.#late !== undefined)
-      this.#log.track(this.#noteLate(this.#late, exchange, text));
+      this.#log.finishLate(this.#request, exchange, text, this.#late);
+    else this.#log.finish(this.#request, exchange, text);
   }
 
   /** What the provider reported for an answer that came whole. */
@@ -264,15 +268,6 @@ export class ExchangeRecord {
     const isWhole = this.#relayed?.kind === 'relayed' && this.#relayed.status < 400;
     this.#reported = isWhole ? this.#recorder.recorded().usage?.usage : undefined;
     return this.#reported;
-  }
-
-  async #noteLate(
-    late: Promise<TakenRequest | undefined>,
-    exchange: Exchange,
-    answer: string | undefined,
-  ): Promise<void> {
-    const taken = await late;
-    if (taken !== undefined) await this.#log.finishLate(this.#request, exchange, answer, taken);
   }
 
   /** Ends the record of a request that failed in a way that nobody expected. */
@@ -294,13 +289,7 @@ export class ExchangeRecord {
       tenant,
       action,
       ...(reason === undefined ? {} : { reason }),
-      ...(taken === undefined
-        ? {}
-        : {
-            thread: taken.thread,
-            tokensBefore: taken.tokensBefore,
-            tokensAfter: taken.tokensAfter,
-          }),
+      ...sizesOf(taken),
       ...(relayed.kind === 'relayed' ? { status: relayed.status } : {}),
       end: END[relayed.kind],
       isStream: this.#recorder?.isStream ?? false,
@@ -309,6 +298,15 @@ export class ExchangeRecord {
       totalMs: this.#totalMs,
     };
   }
+}
+
+/** What is known of a request that was recognised. */
+function sizesOf(
+  taken: TakenRequest | undefined,
+): Pick<Exchange, 'thread' | 'tokensBefore' | 'tokensAfter'> {
+  if (taken === undefined) return {};
+  const { thread, tokensBefore, tokensAfter } = taken;
+  return { thread, tokensBefore, tokensAfter };
 }
 
 const END: Readonly<Record<Relayed['kind'], Exchange['end']>> = {

@@ -45,6 +45,8 @@ export interface LedgerSum {
   readonly fullTokens: number;
   /** What summaries by a model cost in addition to the requests. */
   readonly summaryTokens: number;
+  /** The net saving: what the full histories would have cost, less what requests and summaries cost. */
+  readonly savedTokens: number;
 }
 
 /** Rounds of a model that its client has not seen, in the provider's own form. */
@@ -182,6 +184,7 @@ export interface SumRow {
 }
 
 export function sumOf(row: SumRow, summaryTokens: number): LedgerSum {
+  const [paidTokens, fullTokens] = [Number(row.paid ?? 0), Number(row.whole ?? 0)];
   return {
     requests: Number(row.requests),
     compactions: Number(row.compactions ?? 0),
@@ -191,9 +194,10 @@ export function sumOf(row: SumRow, summaryTokens: number): LedgerSum {
       cacheReadTokens: Number(row.cache_read ?? 0),
       outputTokens: Number(row.output ?? 0),
     },
-    paidTokens: Number(row.paid ?? 0),
-    fullTokens: Number(row.whole ?? 0),
+    paidTokens,
+    fullTokens,
     summaryTokens,
+    savedTokens: fullTokens - paidTokens - summaryTokens,
   };
 }
 

@@ -105,6 +105,8 @@ function sumOfUsage(field: string): string {
 
 class PostgresLedger implements Ledger {
   readonly #connection: Connection;
+  /** Requests that are being written, by tenant and id. */
+  readonly #beginning = new Map<string, Promise<void>>();
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -119,7 +121,16 @@ class PostgresLedger implements Ledger {
     return Buffer.from((row as { value: string }).value, 'base64');
   }
 
-  async begin(request: LedgerRequest): Promise<void> {
+  begin(request: LedgerRequest): Promise<void> {
+    const name = `${request.tenant}\n${request.id}`;
+    const begun = this.#insert(request).finally(() => {
+      if (this.#beginning.get(name) === begun) this.#beginning.delete(name);
+    });
+    this.#beginning.set(name, begun);
+    return begun;
+  }
+
+  async #insert(request: LedgerRequest): Promise<void> {
     await this.#connection.ask(
       `INSERT INTO bobbin_ledger.requests (${REQUEST_COLUMNS})
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`,
@@ -128,6 +139,8 @@ class PostgresLedger implements Ledger {
   }
 
   async finish(tenant: string, id: string, answer: LedgerAnswer): Promise<void> {
+    // Another connection of the pool could be faster with the answer than the first is with its request.
+    await this.#beginning.get(`${tenant}\n${id}`)?.catch(() => undefined);
     await this.#connection.ask(
       `UPDATE bobbin_ledger.requests SET status = $1, usage = $2, paid = $3, whole = $4, answer = $5,
          action = coalesce($6, action), tokens_after = coalesce($7, tokens_after)

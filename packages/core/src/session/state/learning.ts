@@ -1,8 +1,10 @@
 import { besideMessages, type Budget } from '../../tokens/budget.ts';
 import { calibrate, HIGHEST_FACTOR, towards, type Calibration } from '../../tokens/calibration.ts';
 
-/** A smaller change of the factor is not worth counting everything again. */
-const RECALIBRATE_SHARE = 0.03;
+/** A count that is too low by less is not worth counting everything again. */
+const LEAST_RISE = 0.03;
+/** A count that is too high by less stays: what comes next may be dearer than what came. */
+const LEAST_FALL = 0.05;
 /** Half of the window stays for messages: what is beside them and larger has to be declared. */
 const MOST_BESIDE_SHARE = 0.5;
 /** If messages are less than this share of the rest of the request, a small error there is a large error of theirs. */
@@ -47,7 +49,10 @@ export function learn(
   if (sentTokens < beside * LEAST_SHARE) return { learning, budget, recalibrated: false };
   const { calibration } = learning;
   const learnt = calibrate(calibration, sentTokens, reportedTokens - beside);
-  const recalibrated = Math.abs(learnt.factor / calibration.factor - 1) > RECALIBRATE_SHARE;
+  // What was seen decides, not the step towards it: small steps down would never be taken.
+  const seenShare = (reportedTokens - beside) / sentTokens;
+  const isOff = seenShare > 1 + LEAST_RISE || seenShare < 1 - LEAST_FALL;
+  const recalibrated = isOff && learnt.factor !== calibration.factor;
   const next = recalibrated ? learnt : { ...calibration, samples: learnt.samples };
   return { learning: { ...learning, calibration: next }, budget, recalibrated };
 }
