@@ -23,7 +23,6 @@ const MOST_ALIKE = 3;
 interface Line extends Item {
   readonly of: number;
   readonly piece: Piece;
-  merit: number;
   start: number;
   end: number;
   body: string;
@@ -91,32 +90,8 @@ export class ExactLines {
   offer(): void {
     const needed = bestPieces(this.#statistics, this.#selection, this.#isQuotable);
     for (const { of, piece } of needed) this.#add(of, piece);
-    const known = new Set(needed.map(({ piece }) => piece));
-    for (const { of, piece } of this.#declarations()) if (!known.has(piece)) this.#add(of, piece);
     for (const group of this.#groups.values())
       for (const item of group.items) this.#selection.offer(item);
-  }
-
-  /** The lines of edits that declare something, the newest first. */
-  #declarations(): readonly { readonly of: number; readonly piece: Piece }[] {
-    const found: { readonly of: number; readonly piece: Piece }[] = [];
-    const { placed } = this.#statistics;
-    for (let of = placed.length - 1; of >= 0 && found.length < MOST_DECLARATIONS; of--)
-      if (this.#isOfEdit(of) && this.#isQuotable(of))
-        for (const piece of (placed[of] as Placed).segment.pieces)
-          if (this.#declares(of, piece) && this.#isQuotable(of, piece.start))
-            found.push({ of, piece });
-    return found;
-  }
-
-  #isOfEdit(of: number): boolean {
-    const { segment, file, changes } = this.#statistics.placed[of] as Placed;
-    return segment.voice === VOICE.args && file !== undefined && changes;
-  }
-
-  #declares(of: number, { start, end }: Piece): boolean {
-    const { text } = (this.#statistics.placed[of] as Placed).segment;
-    return this.#isOfEdit(of) && DECLARES.test(text.slice(start, end));
   }
 
   /** The chosen lines as notes, in the order of the conversation; neighbours are one note. */
@@ -173,7 +148,7 @@ export class ExactLines {
       start: piece.start,
       end: piece.end,
       body: '',
-      merit: this.#declares(of, piece) ? DECLARATION_MERIT : 0,
+      merit: 0,
       chars: Math.max(8, piece.end - piece.start - 6),
       ids: piece.mentions.map((at) => ids[at] as number),
       clarities: undefined,
@@ -217,7 +192,6 @@ export class ExactLines {
       !this.#seen.has(body) &&
       !this.#isHeading(line, body);
     this.#seen.add(body);
-    if (!isNew) line.merit = 0;
     line.ids = isNew ? line.ids.filter((id) => body.includes(anchors[id]?.key ?? '')) : [];
     line.clarities = line.ids.map((id) =>
       clarityOf(wordsBeside(stretch.words, anchors[id]?.key ?? '')),
@@ -318,12 +292,6 @@ export class ExactLines {
     return group;
   }
 }
-
-/** A line that declares something: it says what a file offers, and is read without its neighbours. */
-const DECLARES =
-  /(?:^|\\n|[\s"])(?:export |pub |public |private |static |async |default |abstract ){0,4}(?:func|function|def|class|interface|struct|type|enum|trait|impl|fn|module) [\w(]/;
-const DECLARATION_MERIT = 0.006;
-const MOST_DECLARATIONS = 200;
 
 /** A change that was looked at is listed anyway: lines under it would separate it from its neighbours. */
 const SEEN_CHARS = 12;
