@@ -15,7 +15,7 @@ export interface FileDiff {
   readonly path: string;
   /** The path before, if the file was renamed. */
   readonly from: string | undefined;
-  readonly does: NonNullable<SeenChange['does']>;
+  readonly does: SeenChange['does'];
   readonly plus: number;
   readonly minus: number;
   /** Runs of lines that were taken away, with those that came in their place. */

@@ -24,8 +24,6 @@ const LOOKS = new Set(
 const GIT_LOOKS = new Set(
   'diff show log status grep blame branch rev-parse ls-files remote config fetch add'.split(' '),
 );
-/** Makes git list the files that differ: that is a result, while its other output only shows contents. */
-const LISTS_FILES = /^(?:status|--stat|--name-status|--shortstat|--short|--porcelain)$/;
 const GH_LOOKS = new Set(['view', 'list', 'status', 'diff', 'checks', 'api']);
 const RUNNERS = new Set(['run', 'exec', '-m', 'x', 'dlx', 'compose']);
 
@@ -41,13 +39,7 @@ export function kindOfCommand(line: string): string | undefined {
     const [program = '', ...rest] = first < 0 ? [] : words.slice(first);
     const name = program.slice(program.lastIndexOf('/') + 1);
     if (piped || name === '' || LOOKS.has(name)) continue;
-    const listsFiles = name === 'git' && rest.some((word) => LISTS_FILES.test(word));
-    if (
-      name === 'git' &&
-      !listsFiles &&
-      GIT_LOOKS.has(rest.find((word) => !word.startsWith('-')) ?? '')
-    )
-      continue;
+    if (name === 'git' && GIT_LOOKS.has(rest.find((word) => !word.startsWith('-')) ?? '')) continue;
     if (name === 'gh' && (rest[0] === 'api' || GH_LOOKS.has(rest[1] ?? ''))) continue;
     kind = [name, ...subcommands(rest)].join(' ');
   }
@@ -108,7 +100,6 @@ function endingOf(result: ResultPart, command: string): Ending {
   let [passed, last] = [0, ''];
   for (const line of sample.split('\n')) {
     if (line.length < 2 || line.length > 2_000) continue;
-    if (FILE_STATUS.test(line)) continue;
     if (/^(?:ok|PASS)\s+\S/.test(line)) passed++;
     else if (FAILURE.test(line) || COUNTED.test(line)) errors.add(clean(line));
     else if (TOTAL.test(line)) totals.push(clean(line));
@@ -136,8 +127,6 @@ function endingOf(result: ResultPart, command: string): Ending {
   };
 }
 
-/** `M src/a.ts`, `src/a.ts | 12 ++--`: the changes that were looked at show them. */
-const FILE_STATUS = /^ ?(?:[MADRCU?]{1,2}|R\d{3})\s+\S+(?:\s+\S+)?$|^ \S+(?: => \S+)? +[|] +\d+ /;
 /** What a host or a shell puts around an output, or in the place of one. */
 const SAYS_NOTHING =
   /\bexit(?:ed)?(?: with)?(?:[ _]code| status)?"?[:=]? ?\d|\[no test files\]$|completed with no output|^\(?no output\)?$|^<\/?\w+>$|^Shell cwd was reset|^\[[\w:-]{1,30}\] \$ |^Warning: \d+ uncommitted|^(?:Chunk ID|Wall time|Original token count|Output|Command|Total output lines):/i;
