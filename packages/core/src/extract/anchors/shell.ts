@@ -1,4 +1,21 @@
+import { isJsonObject, parseJson } from '../../message/json.ts';
+import type { CallPart } from '../../message/message.ts';
 import { headOf } from '../../message/text.ts';
+
+/** What editors call their own commands. */
+export const EDITOR: RegExp = /^(?:view|create|str_replace|insert|undo_edit|delete|rename)$/;
+
+/** The shell line of a call: a text, or words, the last of which may be a script. */
+export function commandIn({ args }: CallPart): string | undefined {
+  const given = parseJson(args);
+  if (!isJsonObject(given)) return undefined;
+  const found = given['command'] ?? given['cmd'];
+  if (typeof found === 'string') return EDITOR.test(found) ? undefined : found;
+  if (!Array.isArray(found) || !found.every((word) => typeof word === 'string')) return undefined;
+  const script = found.findIndex((word) => /^-l?c$/.test(word));
+  return script < 0 ? found.join(' ') : found[script + 1];
+}
+
 /** One command of a shell line: its words, and the files that its output goes to. */
 export interface ShellCommand {
   readonly words: readonly string[];

@@ -2,7 +2,7 @@ import { isJsonObject, parseJson, type Json, type JsonObject } from '../../messa
 import type { CallPart, Outcome } from '../../message/message.ts';
 import type { LineRange } from '../../plan/summary.ts';
 import { LINE_END } from '../../message/text.ts';
-import { shellCommands, type ShellCommand } from './shell.ts';
+import { commandIn, shellCommands, type ShellCommand } from './shell.ts';
 
 /** A file that a call names, and what the call does to it. */
 export interface Touch {
@@ -60,7 +60,8 @@ const LONGEST_PATH = 300;
 const isPath = (path: string): boolean =>
   path.length <= LONGEST_PATH && !LINE_END.test(path) && !path.includes('$');
 
-function readFrom({ tool, args }: CallPart): Touched {
+function readFrom(call: CallPart): Touched {
+  const { tool, args } = call;
   if (searches(tool)) return NOTHING;
   const given = parseJson(args);
   if (args.includes(PATCH))
@@ -75,7 +76,7 @@ function readFrom({ tool, args }: CallPart): Touched {
     const own = lines === undefined ? { does } : { does, lines };
     return { touches: paths.map((path) => ({ path, ...own })), only: true };
   }
-  const command = commandIn(given);
+  const command = commandIn(call);
   return command === undefined ? NOTHING : byShell(command, textIn(given, FOLDER) ?? '');
 }
 
@@ -157,18 +158,6 @@ function deedOf(tool: string, given: JsonObject): Touch['does'] {
   if (WRITES.test(tool) || command === 'create') return 'writes';
   if (EDITS.test(tool) || textIn(given, NEW_TEXT) !== undefined) return 'edits';
   return DELETES.test(tool) ? 'deletes' : 'reads';
-}
-
-/** A shell's command: a text, or words, the last of which may be a script. */
-function commandIn(given: JsonObject): string | undefined {
-  const text = textIn(given, COMMAND);
-  if (text !== undefined) return text;
-  const words = Object.entries(given).find(
-    ([key, value]) => COMMAND.test(key) && Array.isArray(value),
-  )?.[1];
-  if (!Array.isArray(words) || !words.every((word) => typeof word === 'string')) return undefined;
-  const script = words.findIndex((word) => /^-l?c$/.test(word));
-  return script < 0 ? words.join(' ') : words[script + 1];
 }
 
 function byShell(line: string, folder: string): Touched {

@@ -3,7 +3,7 @@ import { startsTurn, textOf } from '../../message/message.ts';
 import { headOf, oneLine } from '../../message/text.ts';
 import type { Node } from '../../thread/thread.ts';
 import { DEMAND_HINT, demandOf } from './rules.ts';
-import { namesIn } from '../anchors/names.ts';
+import { namesIn } from '../../message/words.ts';
 import { proseLines } from './prose.ts';
 import { expandedCommands } from '../story/user-words.ts';
 import type { Decision, Fact } from '../../plan/summary.ts';

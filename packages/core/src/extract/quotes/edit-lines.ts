@@ -13,9 +13,9 @@ export class EditLines {
     this.#statistics = statistics;
   }
 
-  /** True if a line is new in its edit, and no later edit takes it away. */
-  survives(of: number, at: number): boolean {
-    return !isWithin(at, this.takenAway(of)) && !this.#isContext(of, at) && !this.#isGone(of, at);
+  /** True if a line is new in its edit. */
+  isNew(of: number, at: number): boolean {
+    return !isWithin(at, this.takenAway(of)) && !this.#isContext(of, at);
   }
 
   /** True for what was read of a file before it was changed, and for calls that only keep a task list. */
@@ -23,15 +23,6 @@ export class EditLines {
     const { segment, file, index } = this.#statistics.placed[of] as Placed;
     if (KEEPS_TASKS.test(segment.tool)) return true;
     return segment.voice === VOICE.tool && file !== undefined && index < file.editedAt;
-  }
-
-  /** True for a line of an edit that a later edit of the file takes away again. */
-  #isGone(of: number, at: number): boolean {
-    const { segment, file } = this.#statistics.placed[of] as Placed;
-    if (segment.voice !== VOICE.args || file === undefined) return false;
-    this.#removed ??= this.#removedLines();
-    const [line = ''] = argumentLines(segment.text.slice(at, at + CONTEXT_CHARS));
-    return (this.#removed.get(`${file.path}\n${line}`) ?? -1) > of;
   }
 
   /** A quotation of an edit without the lines that a later edit takes away. */

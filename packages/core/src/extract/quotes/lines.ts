@@ -3,7 +3,6 @@ import type { Note, Speaker } from '../../plan/summary.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import { VOICE, type Piece, type Voice } from '../anchors/scan.ts';
 import type { AnchorStatistics, CallTrail, Placed } from '../anchors/statistics.ts';
-import { searches } from '../anchors/tool-effects.ts';
 import { bestPieces } from './best-pieces.ts';
 import { EditLines } from './edit-lines.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
@@ -16,8 +15,6 @@ const HEADING_CHARS = 180;
 const MARK_CHARS = 3;
 const NUMBER_CHARS = 8;
 const SHORTEST_LINE = 6;
-/** So many lines of one text that differ only in numbers are quoted. */
-const MOST_ALIKE = 3;
 
 /** A stretch of a text that could be quoted. */
 interface Line extends Item {
@@ -57,8 +54,6 @@ export class ExactLines {
   readonly #groups = new Map<string, LineGroup>();
   readonly #carried: CarriedLine[] = [];
   readonly #seen = new Set<string>();
-  /** How many lines of each text are alike except for their numbers. */
-  readonly #alike = new Map<number, Map<string, number>>();
   readonly #edits: EditLines;
 
   constructor(
@@ -98,8 +93,6 @@ export class ExactLines {
   chosen(): readonly Note[] {
     const notes: PlacedNote[] = [];
     for (const group of this.#groups.values()) {
-      const named = this.#namedCall(group);
-      if (named !== undefined) notes.push(named);
       for (const [of, lines] of group.lines) {
         const { segment, index, turn, call } = this.#statistics.placed[of] as Placed;
         const at = call === undefined ? index : (this.#statistics.placed[call] as Placed).index;
@@ -117,23 +110,11 @@ export class ExactLines {
     return [...carried, ...own.map(({ note }) => note)];
   }
 
-  /** A call that is shown only by its own line. */
-  #namedCall({ of, source, open, items }: LineGroup): PlacedNote | undefined {
-    const taken = items.filter((item) => item.taken);
-    if (!open || source === undefined || of === undefined || taken.some(({ chars }) => chars > 0))
-      return undefined;
-    const { index, turn, segment } = this.#statistics.placed[of] as Placed;
-    // What was searched for says nothing without what was found.
-    if (searches(segment.tool)) return undefined;
-    const worth = rounded(Math.max(...taken.map((item) => item.worth)));
-    return { of, start: 0, note: { text: '', by: 'assistant', source, turn, at: index, worth } };
-  }
-
   /** A diff is quoted by its added lines, under their file; an edit without what it takes away. */
   readonly #isQuotable = (of: number, at?: number): boolean => {
     if (at === undefined) return this.#mayQuote(of) && !this.#edits.isOutdated(of);
     const diff = this.#seenChanges.diffOf(of);
-    if (diff === undefined) return this.#edits.survives(of, at);
+    if (diff === undefined) return this.#edits.isNew(of, at);
     return rangeAt(diff.added, at) !== undefined || rangeAt(diff.rest, at) !== undefined;
   };
 
@@ -178,10 +159,7 @@ export class ExactLines {
       : stretch.body;
     const isOwnPatch = run !== undefined && segment.voice === VOICE.args;
     const plain = isOwnPatch ? read.replace(/^[+]/gm, '') : read;
-    const body =
-      segment.voice === VOICE.tool
-        ? this.#withoutMany(line.of, plain)
-        : this.#edits.withoutGone(line.of, plain);
+    const body = this.#edits.withoutGone(line.of, plain);
     line.start = stretch.start;
     line.end = stretch.end;
     line.body = body;
@@ -207,20 +185,6 @@ export class ExactLines {
       (start === 0 && of === call && body.length <= HEADING_CHARS) ||
       source.includes(body.replaceAll('\n', ' '))
     );
-  }
-
-  /** A text without more lines of a listing: the first of a kind say what the others are. */
-  #withoutMany(of: number, body: string): string {
-    const counts = this.#alike.get(of) ?? new Map<string, number>();
-    this.#alike.set(of, counts);
-    const isAmongFirst = (line: string): boolean => {
-      const kind = line.replace(PASSED.test(line) ? /\S+/g : SMALL_NUMBER, '#');
-      if (kind === line) return true;
-      const count = (counts.get(kind) ?? 0) + 1;
-      counts.set(kind, count);
-      return count <= MOST_ALIKE;
-    };
-    return body.split('\n').filter(isAmongFirst).join('\n');
   }
 
   /** The anchor for whose sake a line is quoted. */
@@ -318,9 +282,6 @@ function sourceOf(statistics: AnchorStatistics, call: CallTrail): string {
 
 /** The number of a line, which says nothing by itself. */
 const NUMBERED = /^\d+ /;
-const SMALL_NUMBER = /(?<![\w.])\d{1,3}(?![\w.])/g;
-/** What passed is shown by its first few. */
-const PASSED = /^\W*(?:PASS|ok|✓|✔|√)(?=\W)/;
 
 interface Run {
   readonly start: number;

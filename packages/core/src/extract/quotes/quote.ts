@@ -1,8 +1,9 @@
 import { lastOf } from '../../check/list.ts';
 import { isJsonObject, parseJson } from '../../message/json.ts';
 import { headOf, linesOf, oneLine } from '../../message/text.ts';
-import { EDITOR, withoutColours } from '../story/commands.ts';
-import { STOP } from '../anchors/names.ts';
+import { EDITOR } from '../anchors/shell.ts';
+import { withoutColours } from '../story/commands.ts';
+import { STOP } from '../../message/words.ts';
 import { isEscaped, VOICE, type Piece, type Segment, type Voice } from '../anchors/scan.ts';
 
 /** The indentation and the line number that a tool put before a line. */
@@ -110,7 +111,7 @@ export function tells(line: string): boolean {
   )
     return false;
   if (/\d{3}|[a-z][A-Z]|\w_\w|\w[./]\w/.test(line)) return true;
-  return tellingWords(line).some((word) => !CODE_WORDS.has(word));
+  return [...tellingWords(line)].some((word) => !CODE_WORDS.has(word));
 }
 
 /** The beginning of a line, cut at a space if one is near. */
@@ -120,73 +121,31 @@ function shortened(line: string, most: number): string {
   return `${cut > most * 0.6 ? line.slice(0, cut) : headOf(line, Math.max(0, most - 1))}…`;
 }
 
-const SHORTEST_WORD = 3;
-/** What a word is: `TellingWords` finds the same. */
 const WORD = /[a-z][a-z0-9]{2,}/g;
 
 /** A name with fewer words next to it says too little alone. */
 export const ENOUGH_WORDS = 3;
 
-export function tellingWords(text: string): TellingWords {
-  return new TellingWords(text.toLowerCase());
+/** The words of a text that carry meaning. */
+export function tellingWords(text: string): ReadonlySet<string> {
+  const words = text.toLowerCase().match(WORD) ?? [];
+  return new Set(words.filter((word) => !STOP.has(word)));
 }
 
-/** How many words are next to a name; more than enough are not counted. */
-export function wordsBeside(words: TellingWords, name: string): number {
-  const own = name.toLowerCase();
-  const isOwn = (word: string): boolean =>
-    own.includes(word) && own.match(WORD)?.includes(word) === true;
-  let beside = 0;
-  words.some((word) => !isOwn(word) && ++beside === ENOUGH_WORDS);
+/** How many of some words are next to a name, not a part of it. */
+export function wordsBeside(words: ReadonlySet<string>, name: string): number {
+  const own = tellingWords(name);
+  let beside = words.size;
+  for (const word of own) if (words.has(word)) beside--;
   return beside;
 }
-
-/** The words of a text that carry meaning, each once, read only as far as the caller asks. */
-class TellingWords {
-  readonly #text: string;
-  readonly #found: string[] = [];
-  #at = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  some(passes: (word: string) => boolean): boolean {
-    for (let k = 0; ; k++) {
-      const word = this.#found[k] ?? this.#next();
-      if (word === undefined) return false;
-      if (passes(word)) return true;
-    }
-  }
-
-  #next(): string | undefined {
-    const text = this.#text;
-    let at = this.#at;
-    while (at < text.length) {
-      while (at < text.length && !isLetter(text.charCodeAt(at))) at++;
-      const from = at;
-      while (at < text.length && isInWord(text.charCodeAt(at))) at++;
-      if (at - from < SHORTEST_WORD) continue;
-      const word = text.slice(from, at);
-      if (STOP.has(word) || this.#found.includes(word)) continue;
-      this.#at = at;
-      this.#found.push(word);
-      return word;
-    }
-    this.#at = at;
-    return undefined;
-  }
-}
-
-const isLetter = (code: number): boolean => code >= 97 && code <= 122;
-const isInWord = (code: number): boolean => isLetter(code) || (code >= 48 && code <= 57);
 
 /** A stretch of a text and how it reads. */
 export interface Stretch {
   readonly start: number;
   readonly end: number;
   readonly body: string;
-  readonly words: TellingWords;
+  readonly words: ReadonlySet<string>;
 }
 
 const REACH = 180;

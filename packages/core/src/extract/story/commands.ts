@@ -1,4 +1,3 @@
-import { isJsonObject, parseJson } from '../../message/json.ts';
 import {
   callsOf,
   resultsOf,
@@ -10,7 +9,7 @@ import {
 import { headOf, oneLine, tailOf } from '../../message/text.ts';
 import type { ToolOutcome } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
-import { shellCommands } from '../anchors/shell.ts';
+import { commandIn, shellCommands } from '../anchors/shell.ts';
 import { searches, touchedBy } from '../anchors/tool-effects.ts';
 import { isRefused } from './user-words.ts';
 
@@ -203,10 +202,6 @@ function withoutViewers(line: string): string {
   return line.replace(VIEWERS, '');
 }
 
-const COMMAND = /^(?:command|cmd)$/;
-/** What editors call their own commands. */
-export const EDITOR: RegExp = /^(?:view|create|str_replace|insert|undo_edit|delete|rename)$/;
-
 /** What a call runs. Undefined for calls that read, search, edit files or keep a task list. */
 function runOf(call: CallPart): { readonly kind: string; readonly line: string } | undefined {
   const line = commandIn(call);
@@ -217,15 +212,4 @@ function runOf(call: CallPart): { readonly kind: string; readonly line: string }
   if (searches(call.tool) || /todo|task|plan|read|view|skill/i.test(call.tool)) return undefined;
   if (touchedBy(call).touches.length > 0) return undefined;
   return { kind: `${call.tool} ${call.args}`, line: call.args };
-}
-
-/** The shell line of a call. */
-export function commandIn({ args }: CallPart): string | undefined {
-  const given = parseJson(args);
-  if (!isJsonObject(given)) return undefined;
-  const found = Object.entries(given).find(([key]) => COMMAND.test(key))?.[1];
-  if (typeof found === 'string') return EDITOR.test(found) ? undefined : found;
-  if (!Array.isArray(found) || !found.every((word) => typeof word === 'string')) return undefined;
-  const script = found.findIndex((word) => /^-l?c$/.test(word));
-  return script < 0 ? found.join(' ') : found[script + 1];
 }
