@@ -1,12 +1,5 @@
 import { lastOf, sorted } from '../check/list.ts';
-import {
-  callsOf,
-  resultsOf,
-  resultText,
-  startsTurn,
-  textOf,
-  type Message,
-} from '../message/message.ts';
+import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts';
 import { EMPTY_SUMMARY, type FileRecord, type Note, type Summary } from '../plan/summary.ts';
 import { seenShare } from '../summary/file-texts.ts';
 import { redactSecrets, type Redact } from '../summary/redact.ts';
@@ -115,7 +108,7 @@ class Extract {
   summary(): Summary {
     const bare = this.#withoutNotes();
     const rendered = renderEssentials(bare, this.#space);
-    const namesChars = this.#isShort || this.#isNearlyAll ? 0 : this.#space.chars * SHARE.names;
+    const namesChars = this.#isShort ? 0 : this.#space.chars * SHARE.names;
     const selection = new Selection(
       needs(this.#statistics),
       this.#space.chars - rendered.length - namesChars,
@@ -151,13 +144,6 @@ class Extract {
       notes: [...story.chosen(), ...lines.chosen()],
       names: furtherNames(this.#statistics, selection, unnamed, namesChars),
     }));
-  }
-
-  /** True if there is space for most of what the messages say: then names say nothing more. */
-  get #isNearlyAll(): boolean {
-    if ((this.#previous.names ?? []).length > 0) return false;
-    const chars = this.#hidden.reduce((sum, { message }) => sum + charsOf(message), 0);
-    return chars < this.#space.chars * 2;
   }
 
   get #isShort(): boolean {
@@ -304,15 +290,6 @@ function expiringResults(nodes: readonly Node[]): ReadonlySet<number> {
       .filter(({ message }) => message.role === 'tool' && message.meta?.time !== undefined)
       .map(({ index }) => index),
   );
-}
-
-function charsOf(message: Message): number {
-  const parts = [
-    textOf(message),
-    ...callsOf(message).map(({ args }) => args),
-    ...resultsOf(message).map(resultText),
-  ];
-  return parts.reduce((sum, { length }) => sum + length, 0);
 }
 
 function accessOf(record: FileRecord): FileAccess {

@@ -100,18 +100,13 @@ const LISTED = /^(?:total \d+$|[-dlbcps][-rwxsStT]{9}[@+.]?\s)/;
 /** A test package that passed, or has none. */
 const PASSED = /^(?:ok|PASS|[?])\s+\S+(?:\s|$)|^--- PASS|^=== RUN/;
 
+const NOTHING = [LONE_WORD, PASSED, FRAME, IMPORTS, LISTED];
+const NAME = /\d{3}|[a-z][A-Z]|\w_\w|\w[./]\w/;
+
 /** True for a line that says something: `} else {`, `"os"` and `if err != nil {` say nothing. */
 export function tells(line: string): boolean {
-  if (
-    LONE_WORD.test(line) ||
-    PASSED.test(line) ||
-    FRAME.test(line) ||
-    IMPORTS.test(line) ||
-    LISTED.test(line)
-  )
-    return false;
-  if (/\d{3}|[a-z][A-Z]|\w_\w|\w[./]\w/.test(line)) return true;
-  return [...tellingWords(line)].some((word) => !CODE_WORDS.has(word));
+  if (NOTHING.some((form) => form.test(line))) return false;
+  return NAME.test(line) || [...tellingWords(line)].some((word) => !CODE_WORDS.has(word));
 }
 
 /** The beginning of a line, cut at a space if one is near. */
