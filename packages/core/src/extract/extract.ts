@@ -18,7 +18,7 @@ import { ExactLines } from './quotes/lines.ts';
 import { Selection } from './quotes/select.ts';
 import { commandsOf } from './story/commands.ts';
 import { fileRecords } from './story/file-records.ts';
-import { nextStep } from './story/next-step.ts';
+import { nextStep } from './story/agent-words.ts';
 import { repositoryEvents } from './story/repository.ts';
 import { splitTurnText } from './story/split-turn.ts';
 import { isSpoken, Story } from './story/story.ts';

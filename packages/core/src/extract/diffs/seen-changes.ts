@@ -2,8 +2,7 @@ import type { SeenChange } from '../../plan/summary.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 import { VOICE } from '../anchors/scan.ts';
 import { FileChange } from '../story/changes.ts';
-import { patchIn } from './patch-text.ts';
-import { diffIn, type DiffText, type FileDiff } from './unified-diff.ts';
+import { diffIn, patchIn, type DiffText, type FileDiff } from './unified-diff.ts';
 
 const MOST_SEEN = 200;
 const NOTE_CHARS = 360;
