@@ -41,11 +41,6 @@ export class FileTrails {
     return this.#byPath.get(path);
   }
 
-  /** The file touched last of those whose path ends in two names. */
-  endingIn(key: string): FileAccess | undefined {
-    return latest(this.#alike.get(key) ?? []);
-  }
-
   add(trail: FileAccess): void {
     const key = keyOfPath(trail.path);
     this.#byPath.set(trail.path, trail);
@@ -82,8 +77,8 @@ export class FileTrails {
   }
 }
 
-/** Takes note of what a call did to a file. */
-export function tread(trail: FileAccess, { does, lines }: Touch, index: number): void {
+/** Records what a call did to a file. */
+export function noteTouch(trail: FileAccess, { does, lines }: Touch, index: number): void {
   if (does === 'reads') {
     trail.reads++;
     if (lines !== undefined)

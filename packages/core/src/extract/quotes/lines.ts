@@ -2,7 +2,7 @@ import { sorted } from '../../check/list.ts';
 import type { Note, Speaker } from '../../plan/summary.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import { VOICE, type Piece, type Voice } from '../anchors/scan.ts';
-import type { AnchorStatistics, CallTrail, Placed } from '../anchors/statistics.ts';
+import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 import { bestPieces } from './best-pieces.ts';
 import { EditLines } from './edit-lines.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
@@ -213,12 +213,13 @@ export class ExactLines {
         file,
         headingChars: file.edits > 0 ? 0 : 12 + Math.min(60, file.path.length),
       });
-    const trail = this.#statistics.calls.get(segment.voice === VOICE.args ? of : (call ?? -1));
-    if (trail === undefined) return this.#group(`message ${index}`, { headingChars: NUMBER_CHARS });
-    const source = sourceOf(this.#statistics, trail);
-    return this.#group(`call ${trail.segment}`, {
+    const asked = segment.voice === VOICE.args ? of : call;
+    if (asked === undefined) return this.#group(`message ${index}`, { headingChars: NUMBER_CHARS });
+    const { tool, text } = (this.#statistics.placed[asked] as Placed).segment;
+    const source = callLine(tool, text.slice(tool.length + 1), HEADING_CHARS);
+    return this.#group(`call ${asked}`, {
       source,
-      of: trail.segment,
+      of: asked,
       headingChars: source.length + NUMBER_CHARS + 4,
     });
   }
@@ -272,12 +273,6 @@ function itemOf(group: Group, chars: number, ids: readonly number[]): Item {
     taken: false,
     worth: 0,
   };
-}
-
-/** A call in one line. */
-function sourceOf(statistics: AnchorStatistics, call: CallTrail): string {
-  const { tool, text } = (statistics.placed[call.segment] as Placed).segment;
-  return callLine(tool, text.slice(tool.length + 1), HEADING_CHARS);
 }
 
 /** The number of a line, which says nothing by itself. */
