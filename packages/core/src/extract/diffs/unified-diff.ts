@@ -1,5 +1,6 @@
 import { headOf } from '../../message/text.ts';
 import type { SeenChange } from '../../plan/summary.ts';
+import { hasPatch } from '../anchors/patch.ts';
 import { declaredBefore, type Replacement } from '../story/changes.ts';
 
 /** A stretch of a text: from its first character to the one after its last. */
@@ -208,13 +209,12 @@ class DiffReader implements DiffText {
   }
 }
 
-const PATCH = '*** Begin Patch';
 const PATCHED_FILE = /^\*\*\* (Add|Update|Delete) File: (.+?)\s*$/;
 const FEED = /\\n|\n/g;
 
 /** The files and added lines of a patch that a call applies, as its arguments hold it; undefined if there is none. */
 export function patchIn(args: string): DiffText | undefined {
-  if (!args.includes(PATCH)) return undefined;
+  if (!hasPatch(args)) return undefined;
   const files: FileDiff[] = [];
   const added: AddedRun[] = [];
   for (const [line, start, end] of placedLines(args.slice(0, LONGEST))) {
