@@ -249,7 +249,7 @@ class StretchChooser {
     const always = endsOf(text, headChars, tailChars);
     this.#parts.push({ text, stretches: [...always] });
     const { segment, ids } = this.#values.statistics.placed[of] as Placed;
-    const group: Group = { headingChars: 0, ids: [], clarity: 0, items: [], open: true };
+    const group: Group = { headingChars: 0, ids: [], items: [], open: true };
     for (const [start, end] of always) this.#selection.spaceChars -= end - start + GAP_CHARS;
     for (const piece of segment.pieces) {
       const [start, end] = [piece.start - base, piece.end - base];

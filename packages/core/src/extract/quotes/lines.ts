@@ -8,7 +8,7 @@ import { EditLines } from './edit-lines.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
 import { rangeAt, type AddedRun, type FileDiff } from '../diffs/unified-diff.ts';
 import { callLine, quoted, stretchOf, tells, wordsBeside, type Range } from './quote.ts';
-import { rounded, clarityOf, type Group, type Item, type Selection } from './select.ts';
+import { clarityOf, knownItem, rounded, type Group, type Item, type Selection } from './select.ts';
 
 const HEADING_CHARS = 180;
 /** The marks of a line in the summary, and of a heading, `[m123] `. */
@@ -18,6 +18,7 @@ const SHORTEST_LINE = 6;
 
 /** A stretch of a text that could be quoted. */
 interface Line extends Item {
+  readonly group: LineGroup;
   readonly of: number;
   readonly piece: Piece;
   start: number;
@@ -30,19 +31,12 @@ interface CarriedLine extends Item {
   readonly note: Note;
 }
 
-interface PlacedNote {
-  readonly of: number;
-  readonly start: number;
-  readonly note: Note;
-}
-
 /** The lines about one file, or from one call. */
 interface LineGroup extends Group {
   readonly file: FileAccess | undefined;
   readonly source: string | undefined;
   /** The text of the call. */
   readonly of: number | undefined;
-  readonly lines: Map<number, Line[]>;
 }
 
 /** Chooses lines of calls, results and system messages because of the exact strings in them. */
@@ -52,6 +46,7 @@ export class ExactLines {
   readonly #selection: Selection;
   readonly #mayQuote: (of: number) => boolean;
   readonly #groups = new Map<string, LineGroup>();
+  readonly #lines: Line[] = [];
   readonly #carried: CarriedLine[] = [];
   readonly #seen = new Set<string>();
   readonly #edits: EditLines;
@@ -76,7 +71,8 @@ export class ExactLines {
       ...(source === undefined ? {} : { source }),
       headingChars: (source?.length ?? 0) + NUMBER_CHARS,
     });
-    const item = { ...itemOf(group, text.length + MARK_CHARS, this.#statistics.idsIn(text)), note };
+    const ids = this.#statistics.idsIn(text);
+    const item = { ...knownItem(group, text.length + MARK_CHARS, ids), note };
     group.items.push(item);
     this.#carried.push(item);
     this.#seen.add(note.text);
@@ -91,23 +87,17 @@ export class ExactLines {
 
   /** The chosen lines as notes, in the order of the conversation; neighbours are one note. */
   chosen(): readonly Note[] {
-    const notes: PlacedNote[] = [];
-    for (const group of this.#groups.values()) {
-      for (const [of, lines] of group.lines) {
-        const { segment, index, turn, call } = this.#statistics.placed[of] as Placed;
-        const at = call === undefined ? index : (this.#statistics.placed[call] as Placed).index;
-        const source = group.file?.path ?? group.source;
-        for (const { start, text, worth } of joined(lines)) {
-          const own = { text, by: SPEAKERS[segment.voice], turn, at, worth: rounded(worth) };
-          notes.push({ of, start, note: source === undefined ? own : { ...own, source } });
-        }
-      }
-    }
     const carried = this.#carried
       .filter(({ taken }) => taken)
       .map(({ note, worth }) => ({ ...note, worth: rounded(worth) }));
-    const own = sorted(notes, (a, b) => a.of - b.of || a.start - b.start);
-    return [...carried, ...own.map(({ note }) => note)];
+    const own = joined(this.#lines).map(({ line, text, worth }): Note => {
+      const { segment, index, turn, call } = this.#statistics.placed[line.of] as Placed;
+      const at = call === undefined ? index : (this.#statistics.placed[call] as Placed).index;
+      const source = line.group.file?.path ?? line.group.source;
+      const note = { text, by: SPEAKERS[segment.voice], turn, at, worth: rounded(worth) };
+      return source === undefined ? note : { ...note, source };
+    });
+    return [...carried, ...own];
   }
 
   /** A diff is quoted by its added lines, under their file; an edit without what it takes away. */
@@ -138,9 +128,7 @@ export class ExactLines {
       worth: 0,
     };
     group.items.push(line);
-    const own = group.lines.get(of);
-    if (own === undefined) group.lines.set(of, [line]);
-    else own.push(line);
+    this.#lines.push(line);
   }
 
   /** The text of a line is made when its turn comes: its length, and how well each anchor is explained by its words. */
@@ -178,7 +166,7 @@ export class ExactLines {
 
   /** True if the heading of the group shows the same words. */
   #isHeading({ group, start, of }: Line, body: string): boolean {
-    const { source, of: call, file } = group as LineGroup;
+    const { source, of: call, file } = group;
     if (file !== undefined) return file.path.includes(body);
     if (source === undefined) return false;
     return (
@@ -226,34 +214,14 @@ export class ExactLines {
 
   #group(
     key: string,
-    {
-      file,
-      source,
-      of,
-      headingChars,
-    }: {
-      readonly file?: FileAccess;
-      readonly source?: string;
-      readonly of?: number;
-      readonly headingChars: number;
-    },
+    own: Pick<LineGroup, 'headingChars'> & Partial<Pick<LineGroup, 'file' | 'source' | 'of'>>,
   ): LineGroup {
-    let group = this.#groups.get(key);
-    if (group === undefined) {
-      const ids = source === undefined ? [] : this.#statistics.idsIn(source);
-      group = {
-        file,
-        source,
-        of,
-        headingChars,
-        ids,
-        clarity: 1,
-        items: [],
-        open: false,
-        lines: new Map(),
-      };
-      this.#groups.set(key, group);
-    }
+    const known = this.#groups.get(key);
+    if (known !== undefined) return known;
+    const { file, source, of, headingChars } = own;
+    const ids = source === undefined ? [] : this.#statistics.idsIn(source);
+    const group = { file, source, of, headingChars, ids, items: [], open: false };
+    this.#groups.set(key, group);
     return group;
   }
 }
@@ -261,25 +229,12 @@ export class ExactLines {
 /** A change that was looked at is listed anyway: lines under it would separate it from its neighbours. */
 const SEEN_CHARS = 12;
 
-function itemOf(group: Group, chars: number, ids: readonly number[]): Item {
-  const clarities = ids.map(() => 1);
-  return {
-    group,
-    merit: 0,
-    chars,
-    ids,
-    clarities,
-    settle: () => undefined,
-    taken: false,
-    worth: 0,
-  };
-}
-
 /** The number of a line, which says nothing by itself. */
 const NUMBERED = /^\d+ /;
 
 interface Run {
-  readonly start: number;
+  /** The first of its lines. */
+  readonly line: Line;
   end: number;
   text: string;
   worth: number;
@@ -288,13 +243,12 @@ interface Run {
 /** The lines that were taken, in order, neighbours as one. */
 function joined(lines: readonly Line[]): readonly Run[] {
   const runs: Run[] = [];
-  const taken = sorted(
-    lines.filter((line) => line.taken),
-    (a, b) => a.start - b.start,
-  );
-  for (const { start, end, body, worth } of taken) {
+  const taken = lines.filter((line) => line.taken);
+  for (const line of sorted(taken, (a, b) => a.of - b.of || a.start - b.start)) {
+    const { of, group, start, end, body, worth } = line;
     const last = runs.at(-1);
-    if (last === undefined || start > last.end + 1) runs.push({ start, end, text: body, worth });
+    const follows = last?.line.of === of && last.line.group === group && start <= last.end + 1;
+    if (last === undefined || !follows) runs.push({ line, end, text: body, worth });
     else {
       last.end = Math.max(last.end, end);
       const known = new Set(unnumbered(last.text));

@@ -1,11 +1,11 @@
+import { Heap } from '../../check/heap.ts';
 import { ENOUGH_WORDS } from './quote.ts';
 
 /** Lines that share a heading: the first one that is quoted pays for it. */
 export interface Group {
   readonly headingChars: number;
-  /** The anchors that the heading shows, and how well its words explain them. */
+  /** The anchors that the heading shows. */
   readonly ids: readonly number[];
-  readonly clarity: number;
   readonly items: Item[];
   open: boolean;
 }
@@ -19,11 +19,16 @@ export interface Item {
   ids: readonly number[];
   /** How well its words explain each anchor, 0 to 1; undefined until the item is looked at closely. */
   clarities: readonly number[] | undefined;
-  /** Looks closely: the true length, and how well each anchor is explained. */
-  readonly settle: (item: Item) => void;
+  /** Looks closely: the true length, and how well each anchor is explained. Absent if that is known. */
+  readonly settle?: (item: Item) => void;
   taken: boolean;
   /** What it was worth per character when it was taken. */
   worth: number;
+}
+
+/** An item that is known well: its words explain every anchor in it. */
+export function knownItem(group: Group, chars: number, ids: readonly number[], merit = 0): Item {
+  return { group, merit, chars, ids, clarities: ids.map(() => 1), taken: false, worth: 0 };
 }
 
 /** How well so many words of a line explain an anchor in it. */
@@ -44,7 +49,7 @@ const NO_SPACE = 24;
 
 interface Offer {
   readonly item: Item;
-  readonly worth: number;
+  readonly value: number;
 }
 
 /**
@@ -56,7 +61,7 @@ export class Selection {
   /** How well each anchor is shown already. */
   readonly shown: Float64Array;
   spaceChars: number;
-  readonly #heap: Offer[] = [];
+  readonly #offers = new Heap<Offer>();
   readonly #leastWorth: number;
 
   constructor(need: Float64Array, spaceChars: number, leastWorth: number = LEAST_WORTH) {
@@ -67,7 +72,7 @@ export class Selection {
   }
 
   get exhausted(): boolean {
-    return this.#heap.length === 0;
+    return this.#offers.isEmpty;
   }
 
   show(id: number): void {
@@ -75,28 +80,27 @@ export class Selection {
   }
 
   offer(item: Item): void {
-    const worth = this.#worth(item);
-    if (worth > this.#leastWorth) push(this.#heap, { item, worth });
+    const value = this.#worth(item);
+    if (value > this.#leastWorth) this.#offers.push({ item, value });
   }
 
   /** Takes the best items until the space is used up. */
   spend(): void {
     const tooLong: Offer[] = [];
-    for (let offer = pop(this.#heap); offer !== undefined; offer = pop(this.#heap)) {
-      const { item } = offer;
+    const offers = this.#offers;
+    for (let offer = offers.pop(); offer !== undefined; offer = offers.pop()) {
+      const { item, value } = offer;
       if (item.taken) continue;
-      if (item.clarities === undefined && this.#worth(item) >= offer.worth) item.settle(item);
+      if (item.clarities === undefined && this.#worth(item) >= value) item.settle?.(item);
       const worth = this.#worth(item);
-      if (worth < offer.worth) {
-        if (worth > this.#leastWorth) push(this.#heap, { item, worth });
-        continue;
-      }
-      if (this.#chars(item) > this.spaceChars) {
+      if (worth < value) this.offer(item);
+      else if (this.#chars(item) <= this.spaceChars) this.take(item, worth);
+      else {
         tooLong.push(offer);
         if (this.spaceChars < NO_SPACE) break;
-      } else this.take(item, worth);
+      }
     }
-    for (const offer of tooLong) push(this.#heap, offer);
+    for (const offer of tooLong) offers.push(offer);
   }
 
   take(item: Item, worth: number): void {
@@ -110,7 +114,7 @@ export class Selection {
     });
     if (group.open) return;
     group.open = true;
-    for (const id of group.ids) this.shown[id] = Math.max(this.shown[id] as number, group.clarity);
+    for (const id of group.ids) this.show(id);
     for (const other of group.items) if (!other.taken) this.offer(other);
   }
 
@@ -129,37 +133,7 @@ export class Selection {
     }
     if (!group.open)
       for (const id of group.ids)
-        value +=
-          (this.need[id] as number) * Math.max(0, group.clarity - (this.shown[id] as number));
+        value += (this.need[id] as number) * (1 - (this.shown[id] as number));
     return value / (this.#chars(item) + LINE_CHARS + SHORTEST_CHARS);
   }
-}
-
-function push(heap: Offer[], offer: Offer): void {
-  let i = heap.push(offer) - 1;
-  while (i > 0) {
-    const parent = (i - 1) >> 1;
-    if ((heap[parent] as Offer).worth >= offer.worth) break;
-    heap[i] = heap[parent] as Offer;
-    i = parent;
-  }
-  heap[i] = offer;
-}
-
-function pop(heap: Offer[]): Offer | undefined {
-  const [top] = heap;
-  const last = heap.pop();
-  if (top === undefined || last === undefined || heap.length === 0) return top;
-  let i = 0;
-  for (;;) {
-    let child = 2 * i + 1;
-    if (child >= heap.length) break;
-    const right = heap[child + 1];
-    if (right !== undefined && right.worth > (heap[child] as Offer).worth) child++;
-    if (last.worth >= (heap[child] as Offer).worth) break;
-    heap[i] = heap[child] as Offer;
-    i = child;
-  }
-  heap[i] = last;
-  return top;
 }
