@@ -30,7 +30,7 @@ test('the most need for each character comes first, and a line that is too long 
 test('a name that is shown already is worth nothing again', () => {
   const selection = new Selection(Float64Array.from([1, 1]), 1_000);
   selection.show(0);
-  const items = [item(0, 50), item(1, 50)];
+  const items = [knownItem(GROUP, 50, [0]), knownItem(GROUP, 50, [1])];
   for (const each of items) selection.offer(each);
   selection.spend();
   assert.deepEqual(

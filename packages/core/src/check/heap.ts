@@ -2,10 +2,6 @@
 export class Heap<T extends { readonly value: number }> {
   readonly #entries: T[] = [];
 
-  get isEmpty(): boolean {
-    return this.#entries.length === 0;
-  }
-
   /** The greatest value; 0 if there is no entry. */
   get top(): number {
     return this.#entries[0]?.value ?? 0;

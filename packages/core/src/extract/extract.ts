@@ -59,8 +59,6 @@ const SHARE = {
   splitTurn: 0.15,
   names: 0.04,
 } as const;
-/** Joined lines cost less than was estimated: what is left over is spent again. */
-const ROUNDS = 3;
 /** In a long summary the agent's passages do not take more than this from the exact lines. */
 const MOST_STORY_CHARS = 6_000;
 const MOST_DECISIONS = 60;
@@ -150,20 +148,15 @@ class Extract {
     return this.#space.chars < SHORT_CHARS;
   }
 
-  /** Spends the space, looks how much of it is used, and spends again. */
+  /** Spends the space. Joined lines cost less than was estimated: what is left over is spent again. */
   #filled(selection: Selection, chosen: () => Summary): Summary {
     const { maxTokens = DEFAULT_TOKENS, counter = chars4() } = this.#request;
     selection.spend();
-    let summary = chosen();
-    for (let round = 1; round < ROUNDS && !selection.exhausted; round++) {
-      const text = renderEssentials(summary, this.#space);
-      const tokens = counter.text(text);
-      selection.spaceChars = Math.floor(((maxTokens - tokens) * text.length) / Math.max(1, tokens));
-      if (selection.spaceChars < 60) break;
-      selection.spend();
-      summary = chosen();
-    }
-    return summary;
+    const text = renderEssentials(chosen(), this.#space);
+    const tokens = counter.text(text);
+    selection.spaceChars = Math.floor(((maxTokens - tokens) * text.length) / Math.max(1, tokens));
+    selection.spend();
+    return chosen();
   }
 
   /** Reads everything, oldest first: what an earlier summary quotes, what is summarised, what stays. */

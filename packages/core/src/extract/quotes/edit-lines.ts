@@ -1,6 +1,7 @@
 import { VOICE } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
-import { isWithin, NO_RANGES, takenAway, type Range } from './quote.ts';
+
+type Range = readonly [from: number, to: number];
 
 /** Which lines of edits and of files that were read still hold. */
 export class EditLines {
@@ -15,7 +16,8 @@ export class EditLines {
 
   /** True if a line is new in its edit. */
   isNew(of: number, at: number): boolean {
-    return !isWithin(at, this.takenAway(of)) && !this.#isContext(of, at);
+    const isTaken = this.takenAway(of).some(([from, to]) => at >= from && at < to);
+    return !isTaken && !this.#isContext(of, at);
   }
 
   /** True for what was read of a file before it was changed, and for calls that only keep a task list. */
@@ -74,7 +76,7 @@ export class EditLines {
   /** Where an edit holds what it takes away. */
   takenAway(of: number): readonly Range[] {
     const { segment } = this.#statistics.placed[of] as Placed;
-    if (segment.voice !== VOICE.args) return NO_RANGES;
+    if (segment.voice !== VOICE.args) return [];
     let ranges = this.#taken.get(of);
     if (ranges === undefined) this.#taken.set(of, (ranges = takenAway(segment.text)));
     return ranges;
@@ -97,4 +99,15 @@ function argumentLines(json: string): readonly string[] {
     .split(/\\n|"/)
     .map((line) => line.replace(/^(?:\\t|\s)+|\\+$/g, '').trim())
     .filter((line) => line !== '');
+}
+
+const OLD = /"old_?(?:string|str|text)"\s{0,2}:\s{0,2}"/gi;
+
+/** Where the arguments of an edit hold what it takes away. */
+function takenAway(args: string): readonly Range[] {
+  return Array.from(args.matchAll(OLD), ({ index, 0: { length } }): Range => {
+    let end = index + length;
+    while (end < args.length && args[end] !== '"') end += args[end] === '\\' ? 2 : 1;
+    return [index, end + 1];
+  });
 }

@@ -7,7 +7,7 @@ import { bestPieces } from './best-pieces.ts';
 import { EditLines } from './edit-lines.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
 import { rangeAt, type AddedRun, type FileDiff } from '../diffs/unified-diff.ts';
-import { callLine, quoted, stretchOf, tells, wordsBeside, type Range } from './quote.ts';
+import { callLine, quoted, tellingWords, tells, wordsBeside } from './quote.ts';
 import { clarityOf, knownItem, rounded, type Group, type Item, type Selection } from './select.ts';
 
 const HEADING_CHARS = 180;
@@ -21,8 +21,6 @@ interface Line extends Item {
   readonly group: LineGroup;
   readonly of: number;
   readonly piece: Piece;
-  start: number;
-  end: number;
   body: string;
 }
 
@@ -116,8 +114,6 @@ export class ExactLines {
       group,
       of,
       piece,
-      start: piece.start,
-      end: piece.end,
       body: '',
       merit: 0,
       chars: Math.max(8, piece.end - piece.start - 6),
@@ -136,50 +132,38 @@ export class ExactLines {
     const line = item as Line;
     const { segment } = this.#statistics.placed[line.of] as Placed;
     const { anchors } = this.#statistics;
-    const name = anchors[this.#mostNeeded(line.ids)]?.key ?? '';
-    const run = this.#addedRun(line.of, line.piece.start);
-    const ranges: readonly Range[] =
-      run === undefined ? this.#edits.takenAway(line.of) : [[run[0], run[1]]];
-    const stretch = stretchOf(segment, line.piece, name, ranges);
-    const isOpening = stretch.start === 0 && segment.voice === VOICE.args;
-    const read = isOpening
-      ? quoted(segment.text.slice(segment.tool.length + 1, stretch.end), VOICE.args)
-      : stretch.body;
-    const isOwnPatch = run !== undefined && segment.voice === VOICE.args;
+    const { start, end } = line.piece;
+    // The name of the tool comes before the arguments.
+    const isOpening = start === 0 && segment.voice === VOICE.args;
+    const read = quoted(segment.text.slice(isOpening ? segment.tool.length + 1 : start, end), segment.voice);
+    const isOwnPatch = segment.voice === VOICE.args && this.#addedRun(line.of, start) !== undefined;
     const plain = isOwnPatch ? read.replace(/^[+]/gm, '') : read;
     const body = this.#edits.withoutGone(line.of, plain);
-    line.start = stretch.start;
-    line.end = stretch.end;
     line.body = body;
-    line.chars = body.length + MARK_CHARS * (1 + body.split('\n').length);
     const isNew =
       body.length >= SHORTEST_LINE &&
       unnumbered(body).some(tells) &&
       !this.#seen.has(body) &&
       !this.#isHeading(line, body);
     this.#seen.add(body);
-    line.ids = isNew ? line.ids.filter((id) => body.includes(anchors[id]?.key ?? '')) : [];
-    line.clarities = line.ids.map((id) =>
-      clarityOf(wordsBeside(stretch.words, anchors[id]?.key ?? '')),
-    );
+    // What says nothing new is never taken.
+    line.chars = isNew
+      ? body.length + MARK_CHARS * (1 + body.split('\n').length)
+      : Number.POSITIVE_INFINITY;
+    line.ids = line.ids.filter((id) => body.includes(anchors[id]?.key ?? ''));
+    const words = tellingWords(body);
+    line.clarities = line.ids.map((id) => clarityOf(wordsBeside(words, anchors[id]?.key ?? '')));
   };
 
   /** True if the heading of the group shows the same words. */
-  #isHeading({ group, start, of }: Line, body: string): boolean {
+  #isHeading({ group, piece, of }: Line, body: string): boolean {
     const { source, of: call, file } = group;
     if (file !== undefined) return file.path.includes(body);
     if (source === undefined) return false;
     return (
-      (start === 0 && of === call && body.length <= HEADING_CHARS) ||
+      (piece.start === 0 && of === call && body.length <= HEADING_CHARS) ||
       source.includes(body.replaceAll('\n', ' '))
     );
-  }
-
-  /** The anchor for whose sake a line is quoted. */
-  #mostNeeded(ids: readonly number[]): number {
-    const { need, shown } = this.#selection;
-    const lacks = (id: number): number => (need[id] as number) * (1 - (shown[id] as number));
-    return ids.reduce((best, id) => (lacks(id) > lacks(best) ? id : best), ids[0] ?? 0);
   }
 
   #addedRun(of: number, at: number): AddedRun | undefined {
@@ -244,13 +228,13 @@ interface Run {
 function joined(lines: readonly Line[]): readonly Run[] {
   const runs: Run[] = [];
   const taken = lines.filter((line) => line.taken);
-  for (const line of sorted(taken, (a, b) => a.of - b.of || a.start - b.start)) {
-    const { of, group, start, end, body, worth } = line;
+  for (const line of sorted(taken, (a, b) => a.of - b.of || a.piece.start - b.piece.start)) {
+    const { of, group, piece, body, worth } = line;
     const last = runs.at(-1);
-    const follows = last?.line.of === of && last.line.group === group && start <= last.end + 1;
-    if (last === undefined || !follows) runs.push({ line, end, text: body, worth });
+    const follows = last?.line.of === of && last.line.group === group && piece.start <= last.end + 1;
+    if (last === undefined || !follows) runs.push({ line, end: piece.end, text: body, worth });
     else {
-      last.end = Math.max(last.end, end);
+      last.end = piece.end;
       const known = new Set(unnumbered(last.text));
       const more = unnumbered(body).filter((one) => !known.has(one));
       if (more.length > 0) last.text = [last.text, ...more].join('\n');

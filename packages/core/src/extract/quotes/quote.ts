@@ -1,10 +1,9 @@
-import { lastOf } from '../../check/list.ts';
 import { isJsonObject, parseJson } from '../../message/json.ts';
 import { headOf, linesOf, oneLine } from '../../message/text.ts';
 import { EDITOR } from '../anchors/shell.ts';
 import { withoutColours } from '../story/commands.ts';
 import { STOP } from '../../message/words.ts';
-import { isEscaped, VOICE, type Piece, type Segment, type Voice } from '../anchors/scan.ts';
+import { VOICE, type Voice } from '../anchors/scan.ts';
 
 /** The indentation and the line number that a tool put before a line. */
 const MARGIN = /^\s*(?:(\d{1,7})\s*(?:→|\t|\|)\s*)?/;
@@ -55,31 +54,6 @@ function plainArguments(sent: string): string {
       ? String.fromCharCode(Number.parseInt(code, 16))
       : (ESCAPED[char ?? ''] ?? char ?? whole),
   );
-}
-
-export type Range = readonly [from: number, to: number];
-
-export const NO_RANGES: readonly Range[] = [];
-
-export function isWithin(at: number, ranges: readonly Range[]): boolean {
-  return ranges.some(([from, to]) => at >= from && at < to);
-}
-
-/** How far a text reaches around a place without an end of a range between. */
-function reachAround(at: number, ranges: readonly Range[], length: number): Range {
-  const ends = [0, ...ranges.flat(), length];
-  return [lastOf(ends, (end) => end <= at) ?? 0, ends.find((end) => end > at) ?? length];
-}
-
-const OLD = /"old_?(?:string|str|text)"\s{0,2}:\s{0,2}"/gi;
-
-/** Where the arguments of an edit hold what it takes away. */
-export function takenAway(args: string): readonly Range[] {
-  return Array.from(args.matchAll(OLD), ({ index, 0: { length } }): Range => {
-    let end = index + length;
-    while (end < args.length && args[end] !== '"') end += args[end] === '\\' ? 2 : 1;
-    return [index, end + 1];
-  });
 }
 
 const CODE_WORDS = new Set(
@@ -133,49 +107,6 @@ export function wordsBeside(words: ReadonlySet<string>, name: string): number {
   let beside = words.size;
   for (const word of own) if (words.has(word)) beside--;
   return beside;
-}
-
-/** A stretch of a text and how it reads. */
-export interface Stretch {
-  readonly start: number;
-  readonly end: number;
-  readonly body: string;
-  readonly words: ReadonlySet<string>;
-}
-
-const REACH = 180;
-
-/**
- * The stretch to quote for a piece because of a name in it: with a neighbouring line if it says too little alone, but
- * none across the ends of some ranges.
- */
-export function stretchOf(
-  { text, voice }: Segment,
-  piece: Piece,
-  name: string,
-  ranges: readonly Range[],
-): Stretch {
-  const [first, last] = reachAround(piece.start, ranges, text.length);
-  const escaped = isEscaped(text, voice);
-  const feed = escaped ? String.raw`\n` : '\n';
-  let { start, end } = piece;
-  let body = quoted(text.slice(start, end), voice);
-  let words = tellingWords(body);
-  for (let tries = 0; tries < 2 && wordsBeside(words, name) < ENOUGH_WORDS; tries++) {
-    const after = text.slice(end, Math.min(end + REACH, last));
-    const next = after.indexOf(feed, 1);
-    const to = next < 0 ? after.length : next;
-    if (to > 0 && to < REACH && /[A-Za-z]{3}/.test(after.slice(feed.length, to))) end += to;
-    else {
-      const before = text.slice(Math.max(first, start - REACH), Math.max(first, start - 1));
-      const from = before.lastIndexOf(feed);
-      if (from < 0) break;
-      start -= before.length + 1 - from - (escaped ? 0 : 1);
-    }
-    body = quoted(text.slice(start, end), voice);
-    words = tellingWords(body);
-  }
-  return { start, end, body, words };
 }
 
 const VALUE_CHARS = 90;

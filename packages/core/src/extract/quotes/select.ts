@@ -71,10 +71,6 @@ export class Selection {
     this.spaceChars = spaceChars;
   }
 
-  get exhausted(): boolean {
-    return this.#offers.isEmpty;
-  }
-
   show(id: number): void {
     this.shown[id] = 1;
   }

@@ -39,9 +39,6 @@ const ANNOUNCES =
 const CONCLUDES =
   /\b(?:because|since|so that|therefore|instead|rather than|not needed|root cause|the (?:issue|problem|bug|fix|reason|cause)|fixed|added|removed|renamed|changed|replaced|reverted|moved|created|updated|pass(?:es|ed)?|fail(?:s|ed|ing)?|means|decided|chose|conflict|done|complete|committed|pushed|works?|missing|wrong|must|never|only)\b/i;
 const REASONS = /\b(?:because|since|so that|instead|rather than|which means)\b/i;
-const GUESSES =
-  /\b(?:might|maybe|perhaps|probably|possibly|could be|seems|looks like|i think|hmm|wait)\b/i;
-
 /** What an agent answers when nothing is asked of it. */
 const SAYS_NOTHING =
   /^\W*(?:no response (?:requested|needed)|\(no content\)|understood|done|ok(?:ay)?)\W*$|^API Error: /i;
@@ -74,8 +71,7 @@ export function meritOf(passage: Passage, role: Role, age: number): number {
   const fresh = 0.6 + 0.4 / (1 + age / 40);
   if (kind === 'code') return MERIT[role] * CODE_MERIT * fresh;
   const concludes = CONCLUDES.test(text) ? 1.3 : 0.8;
-  const guesses = role !== 'final report' && GUESSES.test(text) ? 0.5 : 1;
-  return MERIT[role] * fresh * concludes * guesses;
+  return MERIT[role] * fresh * concludes;
 }
 
 /** What an agent announced longer ago has been done or given up. */
