@@ -47,7 +47,7 @@ const COMMANDS: readonly Listed[] = [
   },
   {
     name: 'store',
-    summary: 'copies, verifies and sweeps what was kept of threads',
+    summary: 'lists, copies, verifies and sweeps what was kept of threads',
     load: async () => (await import('./commands/store.ts')).storeCommand,
   },
   {

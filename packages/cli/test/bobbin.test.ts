@@ -144,7 +144,7 @@ const MISTAKES: readonly (readonly [args: readonly string[], line: string])[] = 
   [['artifact', 'moved-out'], 'give a FOLDER and an ID; see bobbin artifact --help'],
   [
     ['store', 'copy'],
-    'give copy FROM TO, or verify STORE, or sweep STORE, or rotate STORE, or migrate STORE; see bobbin store --help',
+    'give list STORE, or copy FROM TO, or verify STORE, or sweep STORE, or rotate STORE, or migrate STORE; see bobbin store --help',
   ],
   [['demo', 'now'], 'demo takes no FILE; see bobbin demo --help'],
 ];

@@ -52,11 +52,33 @@ test('store copy takes all threads along and verifies the copy; store verify fin
   assert.match(tampered.stderr, /^bobbin: .*session-1/);
 });
 
+test('store list prints a line for each thread, with what its name does not say', async (t) => {
+  const home = folder(t);
+  await fill(join(home, 'sessions'));
+  const { status, stdout } = await here(['store', 'list', 'sessions'], { cwd: home });
+  const rows = stdout.split('\n').map((row) => row.split('\t'));
+  assert.deepEqual(
+    [status, rows.map((row) => row.toSpliced(4, 1))],
+    [
+      0,
+      [
+        ['acme', 'session-1', '3 messages', 'plan 1', 'Wind it.'],
+        ['other', 'session-1', '3 messages', 'plan 1', 'Wind it.'],
+        [''],
+      ],
+    ],
+  );
+  assert.ok(Math.abs(Date.parse(`${rows[0]?.[4]}Z`) - Date.now()) < 60_000);
+  const one = await here(['store', 'list', 'sessions', '--tenant', 'acme'], { cwd: home });
+  assert.equal(one.stdout.split('\n').length, 2);
+});
+
 test('a store that is to be read must be there, and nothing is made of what is none', async (t) => {
   const home = folder(t);
   mkdirSync(join(home, 'photos', 'summer'), { recursive: true });
   for (const place of ['none.db', 'none', 'photos'])
     for (const action of [
+      ['list', place],
       ['verify', place],
       ['copy', place, 'to.db'],
       ['sweep', place, '--artifacts', '.'],

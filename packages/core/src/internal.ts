@@ -185,6 +185,7 @@ export { calibrate, estimator, scaled, startCalibration } from './tokens/calibra
 export { chars4 } from './tokens/counter.ts';
 export { estimateMessagesTokens, estimateTokens } from './tokens/estimate.ts';
 export { type MediaProvider, mediaTokens } from './tokens/media.ts';
+export { modelMeant } from './tokens/model-meant.ts';
 export {
   type CacheFacts,
   contextLimit,

@@ -64,6 +64,9 @@ test('A4 an assumed window is reported with the first prompt, once; a given or k
   assert.deepEqual(await warningsWith({ model }), [
     'nothing is known of the model "my-own-model": a window of 128000 tokens is assumed; say yours with window',
   ]);
+  assert.deepEqual(await warningsWith({ model: 'gpt5' }), [
+    'nothing is known of the model "gpt5" (did you mean gpt-5?): a window of 128000 tokens is assumed; say yours with window',
+  ]);
   assert.deepEqual(await warningsWith({ model, window: 32_000 }), []);
   assert.deepEqual(await warningsWith({ model, budget: { windowTokens: 32_000 } }), []);
   assert.deepEqual(await warningsWith({ model, models: { 'my-': { windowTokens: 32_000 } } }), []);

@@ -118,3 +118,32 @@ test('next to an account that is written, the newest result stays whole before t
   assert.match(shown, /parseDate takes the year of today/);
   for (let i = 0; i < 20; i++) assert.ok(shown.includes(`value_${i} `), `line ${i}`);
 });
+
+test('of an account that does not fit, what is not done stays, also where it repeats names', () => {
+  const files = Array.from({ length: 10 }, (_, i) => `- src/part-${i}.ts takes the new clock`);
+  const todo = Array.from({ length: 10 }, (_, i) => `- update src/part-${i}.ts`);
+  const prose = ['1. Files:', ...files, '2. Pending Tasks:', ...todo].join('\n');
+  const nodes = thread(user('Work.'), assistant('Done.')).path();
+  const extracted = extract({ nodes, previous: null, task: null, round: 1, counter, kept: [] });
+  const text = fitSummaryText({ ...extracted, prose }, 90, counter) ?? '';
+  assert.ok(text.includes(['2. Pending Tasks:', ...todo].join('\n')), text);
+});
+
+test('next to an account that fills the space, the last run of each check is shown', () => {
+  const asked = call('bash', { command: 'make check' });
+  const edit = call('write', { path: 'src/a.ts', content: 'export const a = 1;' });
+  const nodes = thread(
+    user('Work.'),
+    assistant(asked),
+    result(asked, 'src/a.ts:3:1: error: a is not defined', { outcome: 'failure' }),
+    assistant(edit),
+    result(edit, 'written'),
+  ).path();
+  const extracted = extract({ nodes, previous: null, task: null, round: 1, counter, kept: [] });
+  const prose = Array.from({ length: 60 }, (_, i) => `The agent compared plan${i}.`).join('\n');
+  const text = fitSummaryText({ ...extracted, prose }, 300, counter) ?? '';
+  assert.match(
+    text,
+    /\n## Commands\n- \[m2\] make check → failed \(before the last edits\)\n· src\/a\.ts:3:1: error: a is not defined/,
+  );
+});

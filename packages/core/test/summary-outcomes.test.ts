@@ -45,7 +45,7 @@ test('a failure is known by how a line begins, by a count, or by an exit code', 
     ['src/a.ts(3,4): error TS2304: no name', 'src/a.ts(3,4): error TS2304: no name'],
     ['a.c:3:5: error: expected ;', 'a.c:3:5: error: expected ;'],
     ['error[E0308]: mismatched types', 'error[E0308]: mismatched types'],
-    ['--- FAIL: TestParse (0.00s)', '--- FAIL: TestParse (0.00s)'],
+    ['--- FAIL: TestParse (0.00s)', '--- FAIL: TestParse'],
     ['Tests: 3 failed, 10 passed', 'Tests: 3 failed, 10 passed'],
     ['bash: foo: command not found', 'bash: foo: command not found'],
     ['ℹ pass 3\nℹ fail 2', 'ℹ fail 2'],
@@ -57,6 +57,30 @@ test('a failure is known by how a line begins, by a count, or by an exit code', 
     const [one] = ended(['make all', output]);
     assert.deepEqual([output, one?.outcome, one?.error], [output, 'failure', error]);
   }
+});
+
+test('the tests that failed are one line, then what is wrong at which place, and no log lines', () => {
+  const output = [
+    'server_test.go:12: 2026/03/01 10:00:00 INFO listening port=8080',
+    '--- FAIL: TestQueue (0.10s)',
+    '    --- FAIL: TestQueue/empty (0.02s)',
+    '    queue_test.go:31: length after a push',
+    '    queue_test.go:44: got 3 items, want 2',
+    '--- FAIL: TestClock (0.01s)',
+    'FAIL',
+    'FAIL example.org/queue 0.4s',
+  ].join('\n');
+  assert.equal(
+    ended(['go test ./...', output])[0]?.error,
+    [
+      '--- FAIL: TestQueue/empty, TestClock',
+      'queue_test.go:44: got 3 items, want 2',
+      'queue_test.go:31: length after a push',
+      'FAIL example.org/queue 0.4s',
+    ].join('\n'),
+  );
+  const many = Array.from({ length: 25 }, (_, i) => `✖ case ${i} (3ms)`).join('\n');
+  assert.match(ended(['npm test', many])[0]?.error ?? '', /^✖ case 0, case 1, .* and 5 more$/);
 });
 
 const line = (run: Run): string =>

@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
-import type { Store, ThreadId } from '@bobbin/core';
+import { textOf, type Store, type ThreadId } from '@bobbin/core';
+import type { ThreadEntry } from '@bobbin/core/internal';
 import type { KeptArtifacts, StoreVerdict } from '@bobbin/stores';
 import { parseOptions, type Command, type OptionTable, type OptionValues } from '../command.ts';
 import { EXIT, InputError, writeError, UsageError } from '../failure.ts';
+import { oneLine } from '../output/columns.ts';
 import { counted } from '../output/figures.ts';
+import { plainText } from '../output/plain-text.ts';
 import { readKeys } from '../input/key-file.ts';
 import { migrateStore, tenantsOf, withStore } from '../input/store-place.ts';
 import { write } from '../input/text-stream.ts';
@@ -35,15 +38,16 @@ type Values = OptionValues<typeof OPTIONS>;
 
 const ACTIONS: Readonly<
   Record<string, (places: readonly string[], values: Values) => Promise<number>>
-> = { copy, verify, sweep, rotate, migrate };
+> = { list, copy, verify, sweep, rotate, migrate };
 
 export const storeCommand: Command = {
   name: 'store',
-  operands: 'copy FROM TO | verify STORE | sweep STORE | rotate STORE | migrate STORE',
+  operands: 'list STORE | copy FROM TO | verify STORE | sweep STORE | rotate STORE | migrate STORE',
   about:
-    'copy takes all threads with their forks, plans and events from one store to another and verifies the copy; broken off, it can be repeated. verify checks every hash, place and reference. sweep removes artifacts that no plan points to, past plans included, and that have expired or whose threads are gone. rotate encrypts every artifact with the current key. migrate makes a store, or brings one of an earlier version up to date; all others change nothing of a store that they read. A store is a PostgreSQL address (postgres://…), a SQLite file (….db, ….sqlite), or a folder of JSONL files.',
+    'list prints one line for each thread: tenant, name, messages, version of the plan, when it was last written to, and its first request. copy takes all threads with their forks, plans and events from one store to another and verifies the copy; broken off, it can be repeated. verify checks every hash, place and reference. sweep removes artifacts that no plan points to, past plans included, and that have expired or whose threads are gone. rotate encrypts every artifact with the current key. migrate makes a store, or brings one of an earlier version up to date; all others change nothing of a store that they read. A store is a PostgreSQL address (postgres://…), a SQLite file (….db, ….sqlite), or a folder of JSONL files.',
   options: OPTIONS,
   examples: [
+    'bobbin store list sessions.db',
     'bobbin store copy sessions/ sessions.db',
     'bobbin store copy sessions.db postgres://localhost/bobbin --tenant acme',
     'bobbin store verify sessions.db --artifacts artifacts',
@@ -58,6 +62,30 @@ export const storeCommand: Command = {
     return action(places, values);
   },
 };
+
+async function list([place = '']: readonly string[], values: Values): Promise<number> {
+  const { threadsOf } = await import('@bobbin/stores');
+  return withStore(place, true, async (store) => {
+    for (const tenant of await tenantsOf(store, place, values.tenant))
+      for await (const entry of threadsOf(store, tenant))
+        await write(process.stdout, `${await threadLine(store, tenant, entry)}\n`);
+    return EXIT.done;
+  });
+}
+
+async function threadLine(store: Store, tenant: string, entry: ThreadEntry): Promise<string> {
+  const { thread, head, length, version, changedAt } = entry;
+  const [first] = await store.turns({ tenant, thread }, head);
+  return [
+    ...[tenant, thread].map(plainText),
+    counted(length, 'message'),
+    `plan ${version}`,
+    new Date(changedAt).toISOString().slice(0, 19),
+    first === undefined ? '' : oneLine(textOf(first.message), REQUEST_COLUMNS),
+  ].join('\t');
+}
+
+const REQUEST_COLUMNS = 60;
 
 async function copy([from = '', to = '']: readonly string[], values: Values): Promise<number> {
   const { copyStore } = await import('@bobbin/stores');

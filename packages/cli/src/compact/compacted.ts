@@ -16,6 +16,7 @@ import {
   budget,
   isKnownModel,
   modelFacts,
+  modelMeant,
   accountOf,
   PRESETS,
   singlePrompt,
@@ -28,7 +29,6 @@ import { writeError, UsageError } from '../failure.ts';
 import { counted, grouped } from '../output/figures.ts';
 import { Progress } from '../output/progress.ts';
 import { FORMATS } from '../input/formats.ts';
-import { modelMeant } from './model-name.ts';
 import { oneOf, wholeNumber, type OptionValues } from '../command.ts';
 import type { COMPACT_OPTIONS } from './compact-options.ts';
 
@@ -133,9 +133,7 @@ function assumptionsFor({
     ...(counter === undefined ? ['an estimate of its tokens (--counter)'] : []),
   ];
   if (assumed.length === 0) return undefined;
-  const meant = modelMeant(model);
-  const guess = meant === undefined ? '' : ` (did you mean ${meant}?)`;
-  return `nothing is known of the model ${JSON.stringify(model)}${guess}: assuming ${assumed.join(' and ')}`;
+  return `nothing is known of the model ${JSON.stringify(model)}${modelMeant(model)}: assuming ${assumed.join(' and ')}`;
 }
 
 /** A window for a transcript: nothing is recalled into it, since that would be for one request alone. */

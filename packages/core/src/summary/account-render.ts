@@ -92,7 +92,8 @@ function accountText(summary: Summary, chars: number, taskIsShown: boolean): str
     body,
     Math.max(LEAST_ALWAYS_CHARS, Math.min(space - body.length, chars * ALWAYS_SHARE)),
   );
-  const account = accountWithin(body, space - lengthOf([...first]));
+  const recordChars = Number.isFinite(chars) ? chars * RECORD_SHARE : 0;
+  let account = accountWithin(body, space - lengthOf([...first]) - recordChars);
   const shown = new SeenWords([account, ...[...first].map(({ text }) => text)].join('\n'));
   let left = space - account.length - lengthOf([...first]);
   const rest = new Set<Line>();
@@ -104,6 +105,8 @@ function accountText(summary: Summary, chars: number, taskIsShown: boolean): str
     }
   };
   fill(undefined, Math.max(left - analysis.length * DENSITY, chars * RECORD_SHARE));
+  account = accountWithin(body, account.length + left);
+  left = space - account.length - lengthOf([...first, ...rest]);
   const chronology = analysisWithin(analysis, shown, left);
   left -= chronology.length;
   fill('thin account', chars * THIN_SHARE - account.length);
@@ -120,7 +123,7 @@ function accountText(summary: Summary, chars: number, taskIsShown: boolean): str
 /** An account that takes more than this share of the text is shown with less indentation. */
 const SPARE_SHARE = 0.8;
 /** The record is short: it may take this share of the text, or what the analysis leaves. */
-const RECORD_SHARE = 0.05;
+const RECORD_SHARE = 0.12;
 /** How much shorter an analysis becomes with less indentation. */
 const DENSITY = 0.95;
 /** An account below this share of the text is thin. */
@@ -229,11 +232,12 @@ function recordLines(s: Summary, taskIsShown: boolean): readonly Line[] {
   ];
 }
 
-/** A failure that was followed by edits may be over: the account says how it went on. */
+/** The last run of each check. Another failure that was followed by edits may be over: the account says how it went on. */
 function openOutcomes({ outcomes, files }: Summary): readonly ToolOutcome[] {
   const edited = lastEdit(files);
-  return tellingOutcomes(outcomes).filter(({ at = edited, call, error, outcome }) =>
-    error === undefined && outcome !== 'failure' ? CHECKS.test(call) : at >= edited,
+  return tellingOutcomes(outcomes).filter(
+    ({ at = edited, call, error, outcome }) =>
+      CHECKS.test(call) || (at >= edited && (error !== undefined || outcome === 'failure')),
   );
 }
 

@@ -71,7 +71,6 @@ interface Block {
 /** The beginning of an account says what it is about, its end how far the work is. */
 const EDGE_SHARE = 0.12;
 const EDGE_WEIGHT = 1.5;
-const CODE_WEIGHT = 1;
 
 /** An account, and the analysis that led to it, if there is one. */
 export function accountParts(account: string): {
@@ -218,17 +217,26 @@ const isHeadingLine = (line: string): boolean =>
 /** Where a line begins in its list: deeper lines belong to the one before them. */
 const depthOf = (line: string): number => /^\s*/.exec(line)?.[0].length ?? 0;
 
+/** Headings of what an account says is not done. */
+const OPEN_WORK =
+  /\b(?:pending|remaining|unfinished|not done|to-?dos?|open|next|current|in progress)\b/i;
+/** What is not done goes last: more than the value of any other block. */
+const OPEN_VALUE = 10;
+
 function blocksOf(account: string): readonly Block[] {
   const texts = grouped(account.split('\n'));
   const seen = new SeenWords();
   const edge = texts.length * EDGE_SHARE;
+  let isOpen = false;
   return texts.map((text, i) => {
+    const isHeading = isHeadingLine(text);
+    if (isHeading && depthOf(text) === 0) isOpen = OPEN_WORK.test(text);
     const isEdge = i < edge || i >= texts.length - edge;
-    const weight = (FENCE.test(text) ? CODE_WEIGHT : 1) * (isEdge ? EDGE_WEIGHT : 1);
+    const weight = isEdge ? EDGE_WEIGHT : 1;
     const words = wordsOf(text);
-    const value = weight * seen.freshValue(words, text.length);
+    const value = weight * seen.freshValue(words, text.length) + (isOpen ? OPEN_VALUE : 0);
     seen.add(words);
-    return { text, isHeading: isHeadingLine(text), value };
+    return { text, isHeading, value };
   });
 }
 

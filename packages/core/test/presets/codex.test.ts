@@ -67,6 +67,19 @@ test('B20 of a message of the user that is too long a part stays', async () => {
   assert.match(texts[1] ?? '', /^u2/);
 });
 
+test('B20 the newest message of the user stays whole, whatever the limit is', async () => {
+  const text = Array.from({ length: 500 }, (_, i) => `line ${i}`).join('\n');
+  const watched = await opened(now(codex({ keepUserTokens: 300 })), ...talk('u1 a1'), user(text));
+  await watched.append(...talk('a2'));
+  const { prompt, events } = await watched.prompt();
+  assert.equal(textOf(prompt.messages[0]?.message ?? user('')), text);
+  // It was not cut and shown whole again either: where space is short, it would stay cut.
+  assert.deepEqual(
+    events.filter(({ kind }) => kind === 'externalized' || kind === 'restored'),
+    [],
+  );
+});
+
 test('B20 where the summarizer fails, the newest messages of the user stay all the same', async () => {
   const summarizer = scriptedSummarizer({ kind: 'throws', message: 'no connection' });
   const preset = now(codex({ keepUserTokens: 250 }));

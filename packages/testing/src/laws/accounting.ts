@@ -243,12 +243,12 @@ export function* pinsWhole(scene: Scene): Iterable<Breach> {
     yield { law, detail: `the newest user message ${newest.index} is not shown` };
 }
 
-/** True for a record that this plan made: the plan before has none like it. */
+/** True for a record that this plan made: no plan before has it. Another writer may have made the newest of those. */
 function isNew({ context, plan }: Scene, record: PlanRecord): boolean {
-  const before = context.earlier?.at(-1);
-  if (before === undefined || before === plan) return true;
-  const [id] = record.span.ids;
-  return !before.records.some(({ kind, span }) => kind === record.kind && span.ids[0] === id);
+  const text = JSON.stringify(record);
+  return !(context.earlier ?? []).some(
+    (before) => before !== plan && before.records.some((each) => JSON.stringify(each) === text),
+  );
 }
 
 /** What the renderer adds to keep roles in order is known only afterwards: pins may be too much a little earlier. */

@@ -54,12 +54,12 @@ function* smallest({ window, positionsOf, pinnedUnits, prompt, context }: Scene)
 const CLEARLY = 0.9;
 const LONGEST_DESCRIPTION = 240;
 
-/** A message moved to an artifact with none of it left, described in the dearest characters. */
+/** A message moved to an artifact with none of it left: its id and description have as many tokens as such texts can. */
 function largestPointer({ id, turn, message }: Node): Message {
   const record: ExternalizeRecord = {
     kind: 'externalize',
     span: { ids: [id], firstTurn: turn, lastTurn: turn },
-    artifactId: '0'.repeat(32) as ArtifactId,
+    artifactId: 'a1b2c3d4e5f6a7b8'.repeat(2) as ArtifactId,
     summary: '会'.repeat(LONGEST_DESCRIPTION),
     hint: '',
     kept: [],

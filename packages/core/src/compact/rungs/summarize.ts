@@ -330,7 +330,7 @@ interface HeldMessages {
 /** A smaller part of a message says nothing. */
 const LEAST_HELD_TOKENS = 100;
 
-/** The newest messages of the user within a number of tokens. The first one that exceeds it is cut and stays. */
+/** The newest messages of the user within a number of tokens. The first one that exceeds it is cut, unless it is pinned. */
 function newestUserMessages(context: RungContext, keepTokens: number): HeldMessages {
   const { draft, cut } = context;
   const held = new Set<Entry>();
@@ -339,6 +339,10 @@ function newestUserMessages(context: RungContext, keepTokens: number): HeldMessa
     const entry = draft.entries[i] as Entry;
     if (!startsTurn(entry.message) || isHostMade(entry.message) || draft.isGone(entry)) continue;
     const tokens = draft.cost(entry);
+    if (entry.pinned) {
+      left -= tokens;
+      continue;
+    }
     const isText = entry.message.parts.every(({ kind }) => kind === 'text');
     if (tokens > left && (left < LEAST_HELD_TOKENS || !isText)) break;
     held.add(entry);

@@ -19,6 +19,7 @@ import { trustedSummarizer } from '../../verify/trusted.ts';
 import { isJsonObject } from '../../message/json.ts';
 import { budget } from '../../tokens/budget.ts';
 import { estimator, EXACT, startCalibration } from '../../tokens/calibration.ts';
+import { modelMeant } from '../../tokens/model-meant.ts';
 import { isKnownModel, modelFacts, type CacheFacts } from '../../tokens/models.ts';
 
 /**
@@ -73,7 +74,7 @@ function assumptionOf<Wire>(
 ): string | undefined {
   if (model === undefined || isKnownModel(model, models)) return undefined;
   if (window !== undefined || said?.windowTokens !== undefined) return undefined;
-  return `nothing is known of the model ${JSON.stringify(model)}: a window of ${windowTokens} tokens is assumed; say yours with window`;
+  return `nothing is known of the model ${JSON.stringify(model)}${modelMeant(model)}: a window of ${windowTokens} tokens is assumed; say yours with window`;
 }
 
 const aPolicy = shape('a policy or the name of a preset', isJsonObject);

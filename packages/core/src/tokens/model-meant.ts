@@ -1,14 +1,14 @@
-import { isKnownModel } from '@bobbin/core/internal';
+import { isKnownModel } from './models.ts';
 
 /**
- * The known model that was probably meant: one typing error away. Digits are versions: another digit is not a typing
- * error.
+ * ` (did you mean gpt-5?)` if a known model is one typing error away; otherwise nothing. Digits are versions: another
+ * digit is not a typing error.
  */
-export function modelMeant(model: string): string | undefined {
+export function modelMeant(model: string): string {
   const folder = model.slice(0, model.lastIndexOf('/') + 1);
   for (const id of oneSlipAway(model.slice(folder.length)))
-    if (isKnownModel(id)) return folder + id;
-  return undefined;
+    if (isKnownModel(id)) return ` (did you mean ${folder}${id}?)`;
+  return '';
 }
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz.-';
