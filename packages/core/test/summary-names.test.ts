@@ -61,9 +61,11 @@ function namesAfter(text: string, meta: Message['meta'] = {}): readonly string[]
   return cleanExtract({ ...request, counter: chars4() }).names ?? [];
 }
 
-const SETTINGS = Array.from({ length: 30 }, (_, i) => `key_of_setting_${i} other_key_${i}`).join(
-  '\n',
-);
+const SETTINGS = Array.from(
+  { length: 40 },
+  (_, i) =>
+    `key_of_setting_${i} is what the handlers of area ${i} look up when nobody has given them any other word`,
+).join('\n');
 
 test('a name that is a secret by what is next to it is not named', () => {
   const secrets = ['adm1n_pass9', 'spoken_pw_12'];

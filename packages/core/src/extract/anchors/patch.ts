@@ -20,7 +20,8 @@ export function hasPatch(args: string): boolean {
 
 /** The files of the patch in some arguments. A file that is moved is deleted in one place and written in another. */
 export function patchedFiles(args: string): readonly PatchedFile[] {
-  const found: { path: string; does: PatchedFile['does']; before: string[]; after: string[] }[] = [];
+  const found: { path: string; does: PatchedFile['does']; before: string[]; after: string[] }[] =
+    [];
   for (const text of textsIn(parseJson(args) ?? args))
     for (const line of headOf(text, LONGEST).split('\n')) {
       const last = found.at(-1);

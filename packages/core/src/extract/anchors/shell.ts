@@ -67,7 +67,7 @@ function take(word: string, redirect: string, command: Building, documents: stri
 function unquoted(word: string): string {
   return word.replace(
     QUOTED,
-    (_, single?: string, double?: string, escaped = '') =>
+    (_, single?: string, double?: string, escaped: string = '') =>
       single ?? double ?? (escaped === '\n' ? '' : escaped),
   );
 }

@@ -7,8 +7,8 @@ import { bestPieces } from './best-pieces.ts';
 import { EditLines } from './edit-lines.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
 import { rangeAt, type AddedRun, type FileDiff } from '../diffs/unified-diff.ts';
-import { callLine, quoted, tellingWords, tells, wordsBeside } from './quote.ts';
-import { clarityOf, knownItem, rounded, type Group, type Item, type Selection } from './select.ts';
+import { callLine, quoted, tells } from './quote.ts';
+import { knownItem, rounded, type Group, type Item, type Selection } from './select.ts';
 
 const HEADING_CHARS = 180;
 /** The marks of a line in the summary, and of a heading, `[m123] `. */
@@ -118,7 +118,6 @@ export class ExactLines {
       merit: 0,
       chars: Math.max(8, piece.end - piece.start - 6),
       ids: piece.mentions.map((at) => ids[at] as number),
-      clarities: undefined,
       settle: this.#settle,
       taken: false,
       worth: 0,
@@ -135,7 +134,10 @@ export class ExactLines {
     const { start, end } = line.piece;
     // The name of the tool comes before the arguments.
     const isOpening = start === 0 && segment.voice === VOICE.args;
-    const read = quoted(segment.text.slice(isOpening ? segment.tool.length + 1 : start, end), segment.voice);
+    const read = quoted(
+      segment.text.slice(isOpening ? segment.tool.length + 1 : start, end),
+      segment.voice,
+    );
     const isOwnPatch = segment.voice === VOICE.args && this.#addedRun(line.of, start) !== undefined;
     const plain = isOwnPatch ? read.replace(/^[+]/gm, '') : read;
     const body = this.#edits.withoutGone(line.of, plain);
@@ -151,8 +153,6 @@ export class ExactLines {
       ? body.length + MARK_CHARS * (1 + body.split('\n').length)
       : Number.POSITIVE_INFINITY;
     line.ids = line.ids.filter((id) => body.includes(anchors[id]?.key ?? ''));
-    const words = tellingWords(body);
-    line.clarities = line.ids.map((id) => clarityOf(wordsBeside(words, anchors[id]?.key ?? '')));
   };
 
   /** True if the heading of the group shows the same words. */
@@ -231,7 +231,8 @@ function joined(lines: readonly Line[]): readonly Run[] {
   for (const line of sorted(taken, (a, b) => a.of - b.of || a.piece.start - b.piece.start)) {
     const { of, group, piece, body, worth } = line;
     const last = runs.at(-1);
-    const follows = last?.line.of === of && last.line.group === group && piece.start <= last.end + 1;
+    const follows =
+      last?.line.of === of && last.line.group === group && piece.start <= last.end + 1;
     if (last === undefined || !follows) runs.push({ line, end: piece.end, text: body, worth });
     else {
       last.end = piece.end;

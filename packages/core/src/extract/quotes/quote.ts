@@ -62,6 +62,8 @@ const CODE_WORDS = new Set(
     /\s+/,
   ),
 );
+const wordsIn = (line: string): readonly string[] =>
+  line.toLowerCase().match(/[a-z][a-z0-9]{2,}/g) ?? [];
 const LONE_WORD = /^\W*(?:[a-z]+|[A-Z][a-z]*|[A-Z]+)\W*$/;
 /** What tools put around what they say: the blobs of a diff, the frame of a command's output. */
 const FRAME =
@@ -80,7 +82,7 @@ const NAME = /\d{3}|[a-z][A-Z]|\w_\w|\w[./]\w/;
 /** True for a line that says something: `} else {`, `"os"` and `if err != nil {` say nothing. */
 export function tells(line: string): boolean {
   if (NOTHING.some((form) => form.test(line))) return false;
-  return NAME.test(line) || [...tellingWords(line)].some((word) => !CODE_WORDS.has(word));
+  return NAME.test(line) || wordsIn(line).some((word) => !STOP.has(word) && !CODE_WORDS.has(word));
 }
 
 /** The beginning of a line, cut at a space if one is near. */
@@ -88,25 +90,6 @@ function shortened(line: string, most: number): string {
   if (line.length <= most) return line;
   const cut = line.lastIndexOf(' ', most - 1);
   return `${cut > most * 0.6 ? line.slice(0, cut) : headOf(line, Math.max(0, most - 1))}…`;
-}
-
-const WORD = /[a-z][a-z0-9]{2,}/g;
-
-/** A name with fewer words next to it says too little alone. */
-export const ENOUGH_WORDS = 3;
-
-/** The words of a text that carry meaning. */
-export function tellingWords(text: string): ReadonlySet<string> {
-  const words = text.toLowerCase().match(WORD) ?? [];
-  return new Set(words.filter((word) => !STOP.has(word)));
-}
-
-/** How many of some words are next to a name, not a part of it. */
-export function wordsBeside(words: ReadonlySet<string>, name: string): number {
-  const own = tellingWords(name);
-  let beside = words.size;
-  for (const word of own) if (words.has(word)) beside--;
-  return beside;
 }
 
 const VALUE_CHARS = 90;

@@ -1,5 +1,4 @@
 import { Heap } from '../../check/heap.ts';
-import { ENOUGH_WORDS } from './quote.ts';
 
 /** Lines that share a heading: the first one that is quoted pays for it. */
 export interface Group {
@@ -17,23 +16,16 @@ export interface Item {
   readonly merit: number;
   chars: number;
   ids: readonly number[];
-  /** How well its words explain each anchor, 0 to 1; undefined until the item is looked at closely. */
-  clarities: readonly number[] | undefined;
-  /** Looks closely: the true length, and how well each anchor is explained. Absent if that is known. */
-  readonly settle?: (item: Item) => void;
+  /** Makes the text of an item when its turn comes: its true length and anchors. Absent if these are known. */
+  settle?: ((item: Item) => void) | undefined;
   taken: boolean;
   /** What it was worth per character when it was taken. */
   worth: number;
 }
 
-/** An item that is known well: its words explain every anchor in it. */
+/** An item whose length and anchors are known. */
 export function knownItem(group: Group, chars: number, ids: readonly number[], merit = 0): Item {
-  return { group, merit, chars, ids, clarities: ids.map(() => 1), taken: false, worth: 0 };
-}
-
-/** How well so many words of a line explain an anchor in it. */
-export function clarityOf(words: number): number {
-  return words >= ENOUGH_WORDS ? 1 : 0.2 + 0.2 * Math.max(0, words);
+  return { group, merit, chars, ids, taken: false, worth: 0 };
 }
 
 /** Enough digits to keep an order, few enough to read. */
@@ -58,8 +50,8 @@ interface Offer {
  */
 export class Selection {
   readonly need: Float64Array;
-  /** How well each anchor is shown already. */
-  readonly shown: Float64Array;
+  /** 1 for each anchor that is shown already. */
+  readonly shown: Uint8Array;
   spaceChars: number;
   readonly #offers = new Heap<Offer>();
   readonly #leastWorth: number;
@@ -67,7 +59,7 @@ export class Selection {
   constructor(need: Float64Array, spaceChars: number, leastWorth: number = LEAST_WORTH) {
     this.#leastWorth = leastWorth;
     this.need = need;
-    this.shown = new Float64Array(need.length);
+    this.shown = new Uint8Array(need.length);
     this.spaceChars = spaceChars;
   }
 
@@ -87,7 +79,10 @@ export class Selection {
     for (let offer = offers.pop(); offer !== undefined; offer = offers.pop()) {
       const { item, value } = offer;
       if (item.taken) continue;
-      if (item.clarities === undefined && this.#worth(item) >= value) item.settle?.(item);
+      if (item.settle !== undefined && this.#worth(item) >= value) {
+        item.settle(item);
+        item.settle = undefined;
+      }
       const worth = this.#worth(item);
       if (worth < value) this.offer(item);
       else if (this.#chars(item) <= this.spaceChars) this.take(item, worth);
@@ -100,14 +95,11 @@ export class Selection {
   }
 
   take(item: Item, worth: number): void {
-    const { group, ids, clarities } = item;
+    const { group, ids } = item;
     this.spaceChars -= this.#chars(item);
     item.taken = true;
     item.worth = worth;
-    ids.forEach((id, k) => {
-      const clarity = clarities?.[k] ?? 1;
-      if (clarity > (this.shown[id] as number)) this.shown[id] = clarity;
-    });
+    for (const id of ids) this.show(id);
     if (group.open) return;
     group.open = true;
     for (const id of group.ids) this.show(id);
@@ -119,17 +111,16 @@ export class Selection {
   }
 
   #worth(item: Item): number {
-    const { ids, clarities, group, merit, chars } = item;
-    let value = merit * chars;
-    for (let k = 0; k < ids.length; k++) {
-      const id = ids[k] as number;
-      const more =
-        (clarities === undefined ? 1 : (clarities[k] as number)) - (this.shown[id] as number);
-      if (more > 0) value += (this.need[id] as number) * more;
-    }
-    if (!group.open)
-      for (const id of group.ids)
-        value += (this.need[id] as number) * (1 - (this.shown[id] as number));
+    const { ids, group, merit, chars } = item;
+    let value = merit * chars + this.#lacking(ids);
+    if (!group.open) value += this.#lacking(group.ids);
     return value / (this.#chars(item) + LINE_CHARS + SHORTEST_CHARS);
+  }
+
+  /** The need of those anchors that are not shown yet. */
+  #lacking(ids: readonly number[]): number {
+    let need = 0;
+    for (const id of ids) if (this.shown[id] === 0) need += this.need[id] as number;
+    return need;
   }
 }
