@@ -85,7 +85,7 @@ function voiceOf({ role }: Message): Voice {
 }
 
 /** True if a text has its line feeds escaped: arguments are JSON, except those that a tool takes as plain text. */
-export function isEscaped(text: string, voice: Voice): boolean {
+function isEscaped(text: string, voice: Voice): boolean {
   return voice === VOICE.args && !text.includes('\n');
 }
 
