@@ -27,19 +27,13 @@ export class EditLines {
     return segment.voice === VOICE.tool && file !== undefined && index < file.editedAt;
   }
 
-  /** A quotation of an edit without the lines that a later edit takes away. */
-  withoutGone(of: number, body: string): string {
+  /** True for a line of an edit that a later edit of the file takes away. */
+  isGone(of: number, line: string): boolean {
     const { segment, file } = this.#statistics.placed[of] as Placed;
-    if (segment.voice !== VOICE.args || file === undefined) return body;
+    if (segment.voice !== VOICE.args || file === undefined) return false;
     this.#removed ??= this.#removedLines();
-    const removed = this.#removed;
-    return body
-      .split('\n')
-      .filter((line) => {
-        const [key = ''] = line.split('"');
-        return (removed.get(`${file.path}\n${key.trim()}`) ?? -1) <= of;
-      })
-      .join('\n');
+    const [key = ''] = line.split('"');
+    return (this.#removed.get(`${file.path}\n${key.trim()}`) ?? -1) > of;
   }
 
   /** The lines that edits take away, by file and line, with the last text that does so. */

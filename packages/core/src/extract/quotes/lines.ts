@@ -139,19 +139,17 @@ export class ExactLines {
       segment.voice,
     );
     const isOwnPatch = segment.voice === VOICE.args && this.#addedRun(line.of, start) !== undefined;
-    const plain = isOwnPatch ? read.replace(/^[+]/gm, '') : read;
-    const body = this.#edits.withoutGone(line.of, plain);
+    const body = isOwnPatch ? read.replace(/^[+]/, '') : read;
     line.body = body;
     const isNew =
       body.length >= SHORTEST_LINE &&
-      unnumbered(body).some(tells) &&
+      tells(body.replace(NUMBERED, '')) &&
       !this.#seen.has(body) &&
-      !this.#isHeading(line, body);
+      !this.#isHeading(line, body) &&
+      !this.#edits.isGone(line.of, body);
     this.#seen.add(body);
     // What says nothing new is never taken.
-    line.chars = isNew
-      ? body.length + MARK_CHARS * (1 + body.split('\n').length)
-      : Number.POSITIVE_INFINITY;
+    line.chars = isNew ? body.length + MARK_CHARS * 2 : Number.POSITIVE_INFINITY;
     line.ids = line.ids.filter((id) => body.includes(anchors[id]?.key ?? ''));
   };
 
@@ -161,8 +159,7 @@ export class ExactLines {
     if (file !== undefined) return file.path.includes(body);
     if (source === undefined) return false;
     return (
-      (piece.start === 0 && of === call && body.length <= HEADING_CHARS) ||
-      source.includes(body.replaceAll('\n', ' '))
+      (piece.start === 0 && of === call && body.length <= HEADING_CHARS) || source.includes(body)
     );
   }
 
@@ -224,7 +221,7 @@ interface Run {
   worth: number;
 }
 
-/** The lines that were taken, in order, neighbours as one. */
+/** The lines that were taken, in order, neighbours as one: the number of the first counts on. */
 function joined(lines: readonly Line[]): readonly Run[] {
   const runs: Run[] = [];
   const taken = lines.filter((line) => line.taken);
@@ -236,18 +233,11 @@ function joined(lines: readonly Line[]): readonly Run[] {
     if (last === undefined || !follows) runs.push({ line, end: piece.end, text: body, worth });
     else {
       last.end = piece.end;
-      const known = new Set(unnumbered(last.text));
-      const more = unnumbered(body).filter((one) => !known.has(one));
-      if (more.length > 0) last.text = [last.text, ...more].join('\n');
+      last.text += `\n${body.replace(NUMBERED, '')}`;
       last.worth = Math.max(last.worth, worth);
     }
   }
   return runs;
-}
-
-/** Lines that follow others: the number of the first counts on. */
-function unnumbered(body: string): readonly string[] {
-  return body.split('\n').map((line) => line.replace(NUMBERED, ''));
 }
 
 const SPEAKERS: Readonly<Record<Voice, Speaker>> = {

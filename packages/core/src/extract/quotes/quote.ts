@@ -1,5 +1,5 @@
 import { isJsonObject, parseJson } from '../../message/json.ts';
-import { headOf, linesOf, oneLine } from '../../message/text.ts';
+import { headOf, oneLine } from '../../message/text.ts';
 import { EDITOR } from '../anchors/shell.ts';
 import { withoutColours } from '../story/commands.ts';
 import { STOP } from '../../message/words.ts';
@@ -8,33 +8,12 @@ import { VOICE, type Voice } from '../anchors/scan.ts';
 /** The indentation and the line number that a tool put before a line. */
 const MARGIN = /^\s*(?:(\d{1,7})\s*(?:→|\t|\|)\s*)?/;
 
-/** A stretch as it is quoted: without margins, runs of blanks, and lines that say nothing new. */
+/** A line as it is quoted: without margin, colours and runs of blanks, after the number that a tool gave it. */
 export function quoted(text: string, voice: Voice): string {
-  const whole = voice === VOICE.args ? plainArguments(text) : withoutColours(text);
-  const lines = linesOf(whole)
-    .map(quotedLine)
-    .filter((one, i, all) => one.text !== '' && one.text !== all[i - 1]?.text);
-  const useful = lines.length < 2 ? lines : lines.filter((line) => tells(line.text));
-  return (useful.length > 0 ? useful : lines)
-    .map(({ text: own, number }, i, all) =>
-      number === undefined || number - 1 === all[i - 1]?.number ? own : `${number} ${own}`,
-    )
-    .join('\n');
-}
-
-interface QuotedLine {
-  readonly text: string;
-  readonly number: number | undefined;
-}
-
-/** A line without its margin, and the number in it. */
-function quotedLine(line: string): QuotedLine {
+  const line = voice === VOICE.args ? plainArguments(text) : withoutColours(text);
   const number = MARGIN.exec(line)?.[1];
-  const text = line
-    .replace(MARGIN, '')
-    .replace(/\s{2,}/g, ' ')
-    .trim();
-  return { text, number: number === undefined ? undefined : Number(number) };
+  const bare = line.replace(MARGIN, '').replace(/\s+/g, ' ').trim();
+  return number === undefined ? bare : `${number} ${bare}`;
 }
 
 /** Arguments that only say how to run a call. */
@@ -46,7 +25,7 @@ const VALUE_END = /(?<!\\)"[\s,\]}]{0,12}$/;
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.))/g;
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: ' ', r: '', b: '', f: '' };
 
-/** A stretch of arguments as a person reads it: without the marks of JSON, with real line ends for escaped ones. */
+/** A stretch of arguments as a person reads it, without the marks of JSON. */
 function plainArguments(sent: string): string {
   const bare = sent.replace(SETTING, '').replace(KEY, '').replace(VALUE_END, '');
   return bare.replace(ESCAPE, (whole, code: string | undefined, char: string | undefined) =>
