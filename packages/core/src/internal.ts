@@ -133,7 +133,7 @@ export { queryWords, searchText, wordsOf } from './recall/words.ts';
 export { type CacheLimits, DEFAULT_CACHE_LIMITS } from './render/cache-points.ts';
 export { clearedPlaceholder, inPlace } from './render/in-place.ts';
 export type { PromptMessage, Source } from './render/prompt.ts';
-export { render, startPrompt } from './render/render.ts';
+export { render, PromptBuilder } from './render/builder.ts';
 export { ALTERNATING_RULES, ANTHROPIC_RULES, OPENAI_RULES, STRICT_RULES } from './render/rules.ts';
 export { sessionConfig } from './session/config/config.ts';
 export { counterLoader, withVisibleWarnings } from './session/config/host.ts';
@@ -148,7 +148,7 @@ export {
   StoredThread,
 } from './session/memory/stored-thread.ts';
 export { searchThreads } from './session/memory/tenant-search.ts';
-export { assertKey, assertName } from './session/memory/thread-name.ts';
+export { assertNames } from './session/memory/thread-name.ts';
 export type { Conversation, MarkCachePoints } from './session/recognise/conversation.ts';
 export { type Controls, controlsOf } from './session/recognise/controls.ts';
 export {

@@ -4,7 +4,7 @@ import { createBobbin, memoryArtifacts, type Message } from '@bobbin/core';
 import { chars4, messagesOnly, PRESETS, type Json, type PresetName } from '@bobbin/core/internal';
 import { assistant, call, opaque, result, user, WatchedThread } from '@bobbin/testing';
 import { isSoak, volume } from '@bobbin/testing/volume';
-import { isCopyOf } from '../src/session/recognise/host-copies.ts';
+import { isCopyOf } from '../src/session/recognise/host-list.ts';
 
 /** JSON text that recursive code cannot read: `{"a":{"a":…}}`. */
 function nestedText(levels: number): string {

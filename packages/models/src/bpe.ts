@@ -27,28 +27,34 @@ const AROUND_RESULT = 6;
 /** What primes the answer, once a request. */
 const REPLY = 3;
 
+/** A vocabulary is read once: it takes a third of a second and forty megabytes. */
 const texts = new Map<Encoding, Promise<(text: string) => number>>();
+const counters = new Map<string, Promise<Counter>>();
 
-/** Counts tokens exactly as a public tokenizer does, messages with the formatting that OpenAI's chat adds. */
+/**
+ * Counts tokens exactly as a public tokenizer does, messages with the formatting that OpenAI's chat adds. All who ask
+ * for the same counter share it: it remembers what each message costs.
+ */
 export async function bpe(
   encoding: Encoding,
   provider: MediaProvider = 'openai',
 ): Promise<Counter> {
-  const text = await textCounter(encoding);
-  const media = mediaTokens(provider);
-  const counter = counterOf({ name: encoding, text, media, around: formattingTokens });
-  return { ...counter, request: (request) => counter.request(request) + REPLY };
+  const name = `${encoding} ${provider}`;
+  const counter = counters.get(name) ?? loadCounter(encoding, provider);
+  counters.set(name, counter);
+  return counter;
 }
 
-/** A vocabulary is read once: it takes a third of a second and forty megabytes. */
-function textCounter(encoding: Encoding): Promise<(text: string) => number> {
+async function loadCounter(encoding: Encoding, provider: MediaProvider): Promise<Counter> {
   if (!Object.hasOwn(VOCABULARIES, encoding))
     throw new RangeError(
       `there is no encoding ${JSON.stringify(encoding)}${didYouMean(encoding, ENCODINGS)}; choose one of ${ENCODINGS.join(', ')}, or let counterFor(model) choose`,
     );
-  const known = texts.get(encoding) ?? loadText(encoding);
-  texts.set(encoding, known);
-  return known;
+  const loading = texts.get(encoding) ?? loadText(encoding);
+  texts.set(encoding, loading);
+  const [text, media] = [await loading, mediaTokens(provider)];
+  const counter = counterOf({ name: encoding, text, media, around: formattingTokens });
+  return { ...counter, request: (request) => counter.request(request) + REPLY };
 }
 
 async function loadText(encoding: Encoding): Promise<(text: string) => number> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { assertName } from '@bobbin/core/internal';
+import { assertNames } from '@bobbin/core/internal';
 
 const LONGEST = 120;
 
@@ -8,7 +8,7 @@ const LONGEST = 120;
  * stay readable.
  */
 export function fileName(text: string): string {
-  assertName(text);
+  assertNames(text);
   const safe = text.replace(/[^a-z0-9_-]/gu, (char) =>
     Array.from(Buffer.from(char), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
   );

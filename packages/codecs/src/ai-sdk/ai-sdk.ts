@@ -143,7 +143,7 @@ function encodeSaid(
   approved: readonly object[],
 ): string | object[] {
   const isPlain = parts.length === 1 && parts[0]?.kind === 'text' && approved.length === 0;
-  if (role === 'system' || isPlain) return textOf({ role, parts });
+  if (role === 'system' || isPlain) return textOf({ parts });
   const options = isJsonObject(callOptions) ? callOptions : {};
   const encoded = parts.map((part) => encodePart(part, options));
   return role === 'assistant' ? [...encoded, ...approved] : encoded;

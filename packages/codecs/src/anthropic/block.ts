@@ -45,7 +45,7 @@ function decodeBlock(place: Place, calls: KnownCalls): readonly Part[] {
     case 'tool_use': {
       const callId = place.at('id').text();
       const tool = place.at('name').text();
-      calls.add(callId, tool);
+      calls.tools.set(callId, tool);
       return [{ kind: 'call', callId, tool, args: jsonText(place.at('input').json()) }];
     }
     case 'tool_result':

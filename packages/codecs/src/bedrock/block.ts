@@ -27,7 +27,7 @@ export function decodeBlock(
       const [callId, tool] = [inner.at('toolUseId').text(), inner.at('name').text()];
       if (inner.at('type').value === 'server_tool_use' && !server.has(callId))
         return [{ kind: 'opaque', type: kind, value: lasting(place.object()) }];
-      calls.add(callId, tool);
+      calls.tools.set(callId, tool);
       return [{ kind: 'call', callId, tool, args: jsonText(inner.at('input').json()) }];
     }
     case 'toolResult':

@@ -1,6 +1,5 @@
 import type { Codec, Message, Part, ProviderRules } from '@bobbin/core';
 import { mismatchOf, refuseOtherFields, refuseOtherFormats } from '../wire/format.ts';
-import { KnownCalls } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import {
   joinMixed,
@@ -37,13 +36,12 @@ export const GEMINI_RULES: ProviderRules = {
 export const gemini: Codec<GeminiContent, GeminiTool, GeminiToolResult> = {
   name: 'gemini',
   rules: GEMINI_RULES,
-  decode(wire, before) {
-    const calls = new KnownCalls(before);
+  decode(wire) {
     const places = new Place('contents', wire).list();
     refuseOtherFormats(places, 'gemini');
     refuseOtherFields(places, 'gemini');
     rememberOrder(wire);
-    return places.flatMap((place) => decodeContent(place, calls));
+    return places.flatMap(decodeContent);
   },
   encode: (messages) => mergedRoles(joinMixed(messages, encodeContent, MIXED), 'parts'),
   tools: GEMINI_TOOLS,
@@ -60,7 +58,7 @@ const MIXED: MixedFormat = {
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'model', 'function', undefined, null]);
 const KNOWN = new Set(['role', 'parts']);
 
-function decodeContent(place: Place, calls: KnownCalls): readonly Message[] {
+function decodeContent(place: Place): readonly Message[] {
   const wire = place.object();
   const { role } = wire;
   if (!ROLES.has(role)) {
@@ -68,7 +66,7 @@ function decodeContent(place: Place, calls: KnownCalls): readonly Message[] {
     const parts: readonly Part[] = [{ kind: 'opaque', type: 'content', value }];
     return [{ role: 'system', parts, original: wire }];
   }
-  const blocks = decodeBlocks(place, calls);
+  const blocks = decodeBlocks(place);
   const mixed = role === 'model' ? undefined : splitMixed(wire, blocks, MIXED);
   if (mixed !== undefined) return mixed;
   const extra = { ...leftover(wire, KNOWN), ...signatures(blocks) };
@@ -83,10 +81,10 @@ function decodeContent(place: Place, calls: KnownCalls): readonly Message[] {
   ];
 }
 
-function decodeBlocks(place: Place, calls: KnownCalls): readonly Block[] {
+function decodeBlocks(place: Place): readonly Block[] {
   if (!place.has('parts')) return [];
   const places = place.at('parts').list();
-  const decode = partDecoder(places, calls);
+  const decode = partDecoder(places);
   return places.map((part) => ({ wire: part.object(), parts: decode(part) }));
 }
 

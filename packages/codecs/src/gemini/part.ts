@@ -9,7 +9,6 @@ import {
 } from '@bobbin/core/internal';
 import { dataUrl, parseDataUrl } from '../wire/data-url.ts';
 import { argsObject, textOr } from '../wire/json-text.ts';
-import type { KnownCalls } from '../wire/known-calls.ts';
 import { lasting } from '../wire/leftover.ts';
 import type { Block } from '../wire/mixed-message.ts';
 import type { Place } from '../wire/place.ts';
@@ -25,7 +24,7 @@ const UNNAMED = 'unnamed:';
 type DecodePart = (place: Place) => readonly Part[];
 
 /** Reads the parts of one content. Calls without an id are distinguished by their place, and answered in their order. */
-export function partDecoder(places: readonly Place[], calls: KnownCalls): DecodePart {
+export function partDecoder(places: readonly Place[]): DecodePart {
   const server = serverPairs(places);
   const seen = new Map<string, number>();
   const idOf = (place: Place): string => {
@@ -43,7 +42,6 @@ export function partDecoder(places: readonly Place[], calls: KnownCalls): Decode
     if (place.has('functionCall')) {
       const call = place.at('functionCall');
       const [callId, tool] = [idOf(call), call.at('name').text()];
-      calls.add(callId, tool);
       return [{ kind: 'call', callId, tool, args: jsonText(call.at('args').json() ?? {}) }];
     }
     if (place.has('functionResponse')) {

@@ -1,15 +1,16 @@
-import type {
-  CallPart,
-  Codec,
-  Message,
-  OpaquePart,
-  Part,
-  ReasoningPart,
-  ResultPart,
-  Role,
+import {
+  textOf,
+  type CallPart,
+  type Codec,
+  type Message,
+  type OpaquePart,
+  type Part,
+  type ReasoningPart,
+  type ResultPart,
+  type Role,
 } from '@bobbin/core';
-import { OPENAI_RULES, type Json, type JsonObject } from '@bobbin/core/internal';
-import { decodeContent, encodeContent } from './chat-content.ts';
+import { OPENAI_RULES, type ContentPart, type Json, type JsonObject } from '@bobbin/core/internal';
+import { dataUrl, mediaTypeField, parseDataUrl } from '../wire/data-url.ts';
 import { mismatchOf, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
@@ -122,7 +123,7 @@ interface RoleShape {
 const system: RoleShape = {
   role: 'system',
   fields: new Set(['role', 'content']),
-  parts: (place) => decodeContent(place.at('content')),
+  parts: decodeContent,
 };
 
 const ROLES: ReadonlyMap<string, RoleShape> = new Map(
@@ -157,7 +158,7 @@ const ROLES: ReadonlyMap<string, RoleShape> = new Map(
           kind: 'result',
           callId: legacyId(place.at('name').text()),
           tool: place.at('name').text(),
-          content: decodeContent(place.at('content')),
+          content: decodeContent(place),
         },
       ],
     },
@@ -183,7 +184,7 @@ function legacyId(name: string): string {
 }
 
 function decodeAssistant(place: Place, calls: KnownCalls): readonly Part[] {
-  const parts: Part[] = [...decodeReasoning(place), ...decodeContent(place.at('content'))];
+  const parts: Part[] = [...decodeReasoning(place), ...decodeContent(place)];
   const refusal = place.at('refusal').optionalText();
   if (refusal !== undefined) parts.push({ kind: 'text', text: refusal });
   if (place.has('tool_calls'))
@@ -194,8 +195,53 @@ function decodeAssistant(place: Place, calls: KnownCalls): readonly Part[] {
     const args = call.at('arguments').text();
     parts.push({ kind: 'call', callId: legacyId(tool), tool, args });
   }
-  for (const part of parts) if (part.kind === 'call') calls.add(part.callId, part.tool);
+  for (const part of parts) if (part.kind === 'call') calls.tools.set(part.callId, part.tool);
   return parts;
+}
+
+/** The content of a message: absent, a string or a list of parts. */
+function decodeContent(message: Place): readonly ContentPart[] {
+  const place = message.at('content');
+  if (place.value === undefined || place.value === null || place.value === '') return [];
+  if (typeof place.value === 'string') return [{ kind: 'text', text: place.value }];
+  if (!Array.isArray(place.value)) return place.fail('must be a string or a list of parts');
+  return place.list().map(decodePart);
+}
+
+function decodePart(place: Place): ContentPart {
+  const wire = place.object();
+  const type = place.at('type').text();
+  switch (type) {
+    case 'text':
+      return { kind: 'text', text: place.at('text').text() };
+    case 'refusal':
+      return { kind: 'text', text: place.at('refusal').text() };
+    case 'image_url': {
+      const source = place.at('image_url').at('url').text();
+      return { kind: 'image', source, ...mediaTypeField(source) };
+    }
+    case 'input_audio': {
+      const audio = place.at('input_audio');
+      const mediaType = `audio/${audio.at('format').text()}`;
+      return { kind: 'file', source: dataUrl(mediaType, audio.at('data').text()), mediaType };
+    }
+    case 'file':
+      return decodeFile(place.at('file'));
+    default:
+      return { kind: 'opaque', type, value: lasting(wire) };
+  }
+}
+
+function decodeFile(file: Place): ContentPart {
+  const source = file.at('file_data').optionalText() ?? file.at('file_id').optionalText();
+  if (source === undefined) return file.fail('must have file_data or file_id');
+  const name = file.at('filename').optionalText();
+  return {
+    kind: 'file',
+    source,
+    ...(name === undefined ? {} : { name }),
+    ...mediaTypeField(source),
+  };
 }
 
 /** Thoughts as compatible servers send them: one text, or OpenRouter's list of details, which repeats the text. */
@@ -242,7 +288,7 @@ const UNKNOWN_CALL = 'tool_call';
 
 function decodeResult(place: Place, calls: KnownCalls): readonly Part[] {
   const callId = place.at('tool_call_id').text();
-  const content = decodeContent(place.at('content'));
+  const content = decodeContent(place);
   return [{ kind: 'result', callId, ...calls.field(callId), content }];
 }
 
@@ -303,4 +349,39 @@ function encodeCall({ callId, tool, args }: CallPart, custom: readonly Json[]): 
   return custom.includes(callId)
     ? { id: callId, type: 'custom', custom: { name: tool, input: args } }
     : { id: callId, type: 'function', function: { name: tool, arguments: args } };
+}
+
+/** Text alone is a string; anything else is a list of parts. */
+function encodeContent(parts: readonly Part[]): string | object[] {
+  if (parts.length === 0) return '';
+  if (parts.length === 1 && parts[0]?.kind === 'text') return textOf({ parts });
+  return parts.flatMap(encodePart);
+}
+
+function encodePart(part: Part): object[] {
+  switch (part.kind) {
+    case 'text':
+      return [{ type: 'text', text: part.text }];
+    case 'image':
+      return [{ type: 'image_url', image_url: { url: part.source } }];
+    case 'file':
+      return [encodeFile(part)];
+    case 'opaque':
+      return [part.value as object];
+    case 'reasoning':
+    case 'call':
+    case 'result':
+      return [];
+  }
+}
+
+function encodeFile({ source, name, mediaType }: Extract<Part, { kind: 'file' }>): object {
+  const data = parseDataUrl(source);
+  if (data !== undefined && mediaType?.startsWith('audio/') === true)
+    return {
+      type: 'input_audio',
+      input_audio: { data: data.base64, format: mediaType.slice('audio/'.length) },
+    };
+  const file = data === undefined ? { file_id: source } : { file_data: source };
+  return { type: 'file', file: name === undefined ? file : { ...file, filename: name } };
 }

@@ -76,7 +76,7 @@ export function decodeResponsesItem(place: Place, calls: KnownCalls): Message {
   const type = typeOf(place);
   const read = readItem(type, place, calls);
   if (read === undefined) return opaqueItem(type, wire);
-  for (const part of read.parts) if (part.kind === 'call') calls.add(part.callId, part.tool);
+  for (const part of read.parts) if (part.kind === 'call') calls.tools.set(part.callId, part.tool);
   const extra = leftover(wire, new Set([...UNSTEADY, ...read.fields]));
   const { role, parts } = read;
   return extra === undefined

@@ -118,7 +118,8 @@ function certainFormat(message: JsonObject): FormatName | undefined {
     return isResponsesItem(message) ? 'openai-responses' : undefined;
   if (Array.isArray(message['tool_calls']) || typeof message['tool_call_id'] === 'string')
     return 'openai-chat';
-  for (const kind of kindsIn(message)) {
+  if (!Array.isArray(message['content'])) return undefined;
+  for (const kind of kindsOf(message['content'])) {
     if (kind === 'tool_use' || kind === 'tool_result') return 'anthropic';
     if (kind === 'tool-call' || kind === 'tool-result') return 'ai-sdk';
     if (BEDROCK_KIND.test(kind)) return 'bedrock';
@@ -152,8 +153,7 @@ const BEDROCK_KIND =
   /^bedrock:(?:toolUse|toolResult|reasoningContent|cachePoint|guardContent|image|document|video|audio|text)$/;
 
 /** The kinds of a message's blocks: their types, or for blocks without one the name of their only field. */
-function kindsIn({ content }: JsonObject): readonly string[] {
-  const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
+function kindsOf(blocks: readonly unknown[]): readonly string[] {
   return blocks.flatMap((block) => {
     if (!isJsonObject(block)) return [];
     if (typeof block['type'] === 'string') return [block['type']];
@@ -173,10 +173,10 @@ function likelyFormat(message: JsonObject): FormatName | undefined {
   if (typeof type === 'string' && (type !== 'message' || !('stop_reason' in message)))
     return 'openai-responses';
   if ('function_call' in message) return 'openai-chat';
-  const images = Array.isArray(content) ? (content as readonly unknown[]) : [];
-  if (images.some((part) => isJsonObject(part) && part['type'] === 'image' && 'image' in part))
+  const blocks = Array.isArray(content) ? (content as readonly unknown[]) : [];
+  if (blocks.some((part) => isJsonObject(part) && part['type'] === 'image' && 'image' in part))
     return 'ai-sdk';
-  for (const kind of kindsIn(message)) {
+  for (const kind of kindsOf(blocks)) {
     if (ANTHROPIC_BLOCK.test(kind)) return 'anthropic';
     if (AI_SDK_PART.test(kind)) return 'ai-sdk';
     if (RESPONSES_PART.test(kind)) return 'openai-responses';

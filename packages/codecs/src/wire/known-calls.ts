@@ -6,7 +6,8 @@ export const OPEN_SERVER_CALLS = 'open_server_calls';
 
 /** The calls so far, by call id: a result on the wire names only its call. */
 export class KnownCalls {
-  readonly #tools = new Map<string, string>();
+  /** The tool of each call. */
+  readonly tools: Map<string, string> = new Map();
   readonly #serverCalls = new Map<string, JsonObject>();
   readonly #before: readonly Message[];
   #unread: number;
@@ -15,10 +16,6 @@ export class KnownCalls {
   constructor(before: readonly Message[] = []) {
     this.#before = before;
     this.#unread = before.length;
-  }
-
-  add(callId: string, tool: string): void {
-    this.#tools.set(callId, tool);
   }
 
   /** Remembers the call of a provider's tool in its wire form. */
@@ -41,7 +38,7 @@ export class KnownCalls {
 
   /** `{ tool }` for a result part, empty if the call is not known. */
   field(callId: string): { readonly tool?: string } {
-    const tool = this.#find(this.#tools, callId);
+    const tool = this.tools.get(callId) ?? this.#find(this.tools, callId);
     return tool === undefined ? {} : { tool };
   }
 
@@ -55,7 +52,7 @@ export class KnownCalls {
 
   #read(message: Message): void {
     for (const { callId, tool } of callsOf(message))
-      if (!this.#tools.has(callId)) this.#tools.set(callId, tool);
+      if (!this.tools.has(callId)) this.tools.set(callId, tool);
     this.addServerCalls(message);
   }
 }

@@ -9,7 +9,7 @@ import type { Plan, Window } from '../plan/plan.ts';
 import type { Summary } from '../plan/summary.ts';
 import type { Clock, SummaryRequest } from '../ports.ts';
 import { NOTHING } from '../render/excerpt.ts';
-import { startPrompt } from '../render/render.ts';
+import { PromptBuilder } from '../render/builder.ts';
 import { spanOf } from '../thread/span.ts';
 import type { Node } from '../thread/thread.ts';
 import { messageLimit } from '../tokens/budget.ts';
@@ -173,7 +173,7 @@ class Run {
   #gained({ tokensAfter }: Plan): boolean {
     if (this.#before > this.#limit || this.#mayGrow || tokensAfter < this.#before) return true;
     const { window, plan } = this.#job;
-    return startPrompt(window, plan, this.#config).tokens > this.#limit;
+    return new PromptBuilder(window, plan, this.#config).tokens > this.#limit;
   }
 
   #unchanged(): Compaction {
@@ -359,7 +359,7 @@ class Run {
 
   /** By how much the rendered prompt exceeds the limit: what the renderer adds is counted here. */
   #overshoot(plan: Plan): number {
-    return startPrompt(this.#plannedWindow(plan), plan, this.#config).tokens - this.#limit;
+    return new PromptBuilder(this.#plannedWindow(plan), plan, this.#config).tokens - this.#limit;
   }
 
   #plannedWindow(plan: Plan): Window {

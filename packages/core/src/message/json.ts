@@ -1,5 +1,5 @@
-import { reversed } from '../check/list.ts';
-import { sorted } from '../check/list.ts';
+import { reversed, sorted } from '../check/list.ts';
+
 /** A JSON value, as it crosses the wire and as it is stored. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -11,21 +11,19 @@ export interface JsonObject {
  * the same text, so it can be hashed and compared.
  */
 export function canonicalJson(value: unknown): string {
-  return atAnyDepth(value, canonical, sortedKeys);
+  try {
+    return canonical(value);
+  } catch (error) {
+    return deepText(value, sortedKeys, error);
+  }
 }
 
 /** The JSON of a value of any depth. `JSON.stringify` recurses and fails at a few thousand levels. */
 export function jsonText(value: unknown): string {
-  return atAnyDepth(value, JSON.stringify, Object.keys);
-}
-
-/** The text that `recurse` gives. If the value is too deep for the stack, the text is made without recursion. */
-function atAnyDepth(value: unknown, recurse: (value: unknown) => string, keysOf: KeysOf): string {
   try {
-    return recurse(value);
+    return JSON.stringify(value);
   } catch (error) {
-    if (error instanceof RangeError) return deepText(value, keysOf);
-    throw error;
+    return deepText(value, Object.keys, error);
   }
 }
 
@@ -58,7 +56,9 @@ class Written {
   }
 }
 
-function deepText(value: unknown, keysOf: KeysOf): string {
+/** The JSON of a value that is too deep for the stack, made without recursion. Any other error is thrown again. */
+function deepText(value: unknown, keysOf: KeysOf, error: unknown): string {
+  if (!(error instanceof RangeError)) throw error;
   const pieces: string[] = [];
   const rest: unknown[] = [value];
   while (rest.length > 0) {

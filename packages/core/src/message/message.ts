@@ -151,14 +151,9 @@ const LONG_CHARS = 65_536;
 
 /** A part with the hash of a long text in the place of the text: the text itself is hashed once, for all who need it. */
 function hashedPart(part: Part): unknown {
-  if (part.kind === 'result' && part.content.some(isLong))
-    return { ...part, content: part.content.map(hashedPart) };
-  if (part.kind !== 'text' || !isLong(part)) return part;
+  if (part.kind === 'result') return { ...part, content: part.content.map(hashedPart) };
+  if (part.kind !== 'text' || part.text.length < LONG_CHARS) return part;
   return { ...part, text: undefined, textHash: textHash(part) };
-}
-
-function isLong(part: ContentPart): boolean {
-  return part.kind === 'text' && part.text.length >= LONG_CHARS;
 }
 
 const textHashes = new WeakMap<TextPart, string>();
@@ -240,21 +235,17 @@ export function isSentMedia(part: Part): part is ImagePart | FilePart {
 }
 
 /** The text that was said in a message: its text parts, without calls, results and reasoning. */
-export function textOf(message: Message): string {
-  return joinText(message.parts);
-}
-
-/** The text of a tool result's content; media are named by a mark. */
-export function resultText(result: ResultPart): string {
-  return joinText(result.content);
-}
-
-function joinText(parts: readonly Part[]): string {
+export function textOf({ parts }: Pick<Message, 'parts'>): string {
   const [only] = parts;
   if (parts.length === 1 && only?.kind === 'text') return only.text;
   const texts: string[] = [];
   for (const part of parts) if (part.kind === 'text') texts.push(part.text);
   return texts.join('\n');
+}
+
+/** The text of a tool result's content. */
+export function resultText({ content }: ResultPart): string {
+  return textOf({ parts: content });
 }
 
 /** True for a summary that a harness or a plan made. Text that only looks like one belongs to its author. */
@@ -274,6 +265,7 @@ export function isHostMade(message: Message): boolean {
 
 /** A turn starts at a message that a person sent on the root branch: no tool result, no summary. */
 export function startsTurn(message: Message): boolean {
-  if (message.role !== 'user' || message.meta?.branch !== undefined) return false;
-  return !hasResults(message) && !isSummary(message);
+  const { branch, synthetic } = message.meta ?? {};
+  if (message.role !== 'user' || branch !== undefined || synthetic === true) return false;
+  return !hasResults(message);
 }

@@ -34,12 +34,11 @@ function showOf({ start, records, hides }: Plan): string {
 }
 
 /** True for what no compaction may change in any case. */
-export function isPinned(node: Node, pins: ReadonlySet<MessageId>): boolean {
-  const { message } = node;
+export function isPinned(
+  { id, message }: Pick<Node, 'id' | 'message'>,
+  pins: ReadonlySet<MessageId>,
+): boolean {
   return (
-    pins.has(node.id) ||
-    message.role === 'system' ||
-    message.meta?.pinned === true ||
-    isOpaque(message)
+    pins.has(id) || message.role === 'system' || message.meta?.pinned === true || isOpaque(message)
   );
 }

@@ -72,7 +72,6 @@ function without(span: Span, lost: (id: MessageId) => boolean, turnOf: TurnOf): 
 /** The action for each message that a plan names. */
 export function actions(plan: Pick<Plan, 'records' | 'hides'>): ReadonlyMap<MessageId, Action> {
   const map = new Map<MessageId, Action>();
-  if (plan.records.length === 0 && plan.hides.length === 0) return map;
   for (const hide of plan.hides) map.set(hide.id, { kind: 'hide', ...hide });
   for (const record of normalize(plan.records).records)
     for (const id of record.span.ids) map.set(id, record);

@@ -1,5 +1,5 @@
 import type { Budget } from '../tokens/budget.ts';
-import { besideMessages, messageLimit, softLimit } from '../tokens/budget.ts';
+import { besideMessages, softLimit } from '../tokens/budget.ts';
 import {
   func,
   nonNegative,
@@ -121,11 +121,6 @@ export function firedBecause(trigger: Trigger, check: TriggerInput): string | un
     case 'custom':
       return trigger.fires(check) ? trigger.name : undefined;
   }
-}
-
-/** True if the messages no longer fit at all: compaction must act, regardless of the trigger. */
-export function mustAct(check: TriggerInput): boolean {
-  return check.tokens > messageLimit(check.budget);
 }
 
 /** What the provider counted beyond all that is known of the request: a target that ignores it frees nothing. */

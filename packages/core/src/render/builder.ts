@@ -1,9 +1,9 @@
-import { withLazyFields } from '../check/lazy-fields.ts';
+import { lazyField } from '../check/lazy-field.ts';
 import {
-  hasCalls,
   hasCompaction,
   hasResults,
   resultsOf,
+  startsTurn,
   textMessage,
   type CallPart,
   type Message,
@@ -13,21 +13,62 @@ import {
   type Role,
   withParts,
 } from '../message/message.ts';
-import type { Node } from '../thread/thread.ts';
+import type { Node, Thread } from '../thread/thread.ts';
 import { OpenCalls } from '../thread/units.ts';
-import type { Counter } from '../tokens/counter.ts';
 import { isPinned } from '../plan/pins.ts';
-import { holdsReasoning, type Plan, type PlanRecord, type SummarizeRecord } from '../plan/plan.ts';
+import {
+  holdsReasoning,
+  windowOf,
+  type Plan,
+  type PlanRecord,
+  type SummarizeRecord,
+  type Window,
+} from '../plan/plan.ts';
 import { actions, type Action } from '../plan/precedence.ts';
 import { standIns } from './stand-in.ts';
 import { isInPlace, inPlace } from './in-place.ts';
 import type { PromptSize } from '../plan/trigger.ts';
 import { cachePoints, type CachePointOptions } from './cache-points.ts';
-import { beginsTurn, type Prompt, type PromptMessage, type Source } from './prompt.ts';
+import type { Prompt, PromptMessage, Source } from './prompt.ts';
 import type { ProviderRules } from './rules.ts';
 
 const OPENER = '[The conversation continues from here.]';
+const withMessages = lazyField('messages');
+const withCachePoints = lazyField('cachePoints');
 const NO_RESULT = '[No result: the call was interrupted.]';
+
+export interface RenderOptions extends CachePointOptions {
+  readonly rules: ProviderRules;
+}
+
+/** Thread and plan to prompt: pure, the same every time. */
+export function render(window: Window, plan: Plan, options: RenderOptions): Prompt {
+  return new PromptBuilder(window, plan, options).finish(options);
+}
+
+/** What a prompt is made of. */
+interface Rendered {
+  readonly thread: Thread;
+  readonly plan: Plan;
+  readonly config: RenderOptions;
+}
+
+/** The prompt of a thread and a plan that is extended while both stay the same: only new messages cost anything. */
+export class GrowingPrompt {
+  #made: Rendered | undefined;
+  #builder: PromptBuilder | undefined;
+
+  of({ thread, plan, config }: Rendered): PromptBuilder {
+    const made = this.#made;
+    const isSame = made?.plan === plan && made.config.counter === config.counter;
+    if (this.#builder === undefined || !isSame || made.thread.length > thread.length)
+      this.#builder = new PromptBuilder(windowOf(thread, plan), plan, config);
+    else if (made.thread !== thread)
+      for (const node of thread.path(made.thread.length)) this.#builder.push(node);
+    this.#made = { thread, plan, config };
+    return this.#builder;
+  }
+}
 
 /**
  * Renders a window step by step: every message costs once, and what was rendered never changes, so that with one plan
@@ -36,8 +77,7 @@ const NO_RESULT = '[No result: the call was interrupted.]';
  */
 export class PromptBuilder {
   readonly #plan: Plan;
-  readonly #rules: ProviderRules;
-  readonly #counter: Counter;
+  readonly #options: RenderOptions;
   readonly #actions: ReadonlyMap<MessageId, Action>;
   readonly #messages: PromptMessage[] = [];
   readonly #shownRecords = new Set<PlanRecord>();
@@ -45,21 +85,27 @@ export class PromptBuilder {
   readonly #rounds: number[] = [];
   readonly #summaries: SummarizeRecord[];
   readonly #openCalls = new OpenCalls();
-  readonly #pins: ReadonlySet<MessageId>;
   #round: Node[] = [];
+  /** What the pins among the first `#weighed` messages cost. */
   #pinnedTokens = 0;
+  #weighed = 0;
   #left: PromptSize | undefined;
   #tokens = 0;
   #inRound = false;
   #lastRole: Role | undefined;
 
-  constructor(plan: Plan, rules: ProviderRules, counter: Counter) {
+  /** Holds a whole window; more messages can be pushed as they come. */
+  constructor({ carried, tail }: Window, plan: Plan, options: RenderOptions) {
     this.#plan = plan;
-    this.#rules = rules;
-    this.#counter = counter;
-    this.#actions = actions(plan);
+    this.#options = options;
+    const isEmpty = plan.records.length === 0 && plan.hides.length === 0;
+    this.#actions = isEmpty ? new Map() : actions(plan);
     this.#summaries = plan.records.filter((record) => record.kind === 'summarize');
-    this.#pins = new Set(plan.pins);
+    for (const node of carried) this.push(node);
+    // A carried round is over: one that waits is never carried.
+    this.#closeRound();
+    if (this.#summaries.length > 0) this.#showSummaries(plan.start);
+    for (const node of tail) this.push(node);
   }
 
   get messages(): readonly PromptMessage[] {
@@ -86,6 +132,11 @@ export class PromptBuilder {
   /** What the last compaction left, as it is counted now, or the pins alone if those cost more. */
   get floor(): PromptSize {
     const left = this.#left ?? this.extent;
+    const pins = new Set(this.#plan.pins);
+    for (const shown of this.#messages.slice(this.#weighed))
+      if (isPinnedIn(shown, pins))
+        this.#pinnedTokens += this.#options.counter.message(shown.message);
+    this.#weighed = this.#messages.length;
     return { ...left, tokens: Math.max(left.tokens, this.#pinnedTokens) };
   }
 
@@ -101,38 +152,20 @@ export class PromptBuilder {
       this.#standIn(action);
       return;
     }
-    if (this.#round.length > 0 || hasCalls(node.message)) this.#join(node);
-    else if (hasResults(node.message)) this.#emitLateResults(node);
-    else this.#emitNode(node);
-  }
-
-  /** Shows what comes before the path. A carried round is over; a round that waits is never carried. */
-  showBeginning(): void {
-    this.#closeRound();
-    if (this.#summaries.length > 0) this.#showSummaries(this.#plan.start);
+    this.#round.push(node);
+    this.#openCalls.next(node.message);
+    if (this.#openCalls.open.size === 0) this.#closeRound();
   }
 
   /** The prompt so far. Its lists are made when they are first read: what was rendered never changes. */
   finish(options: CachePointOptions): Prompt {
     const [growing, turns, rounds] = [this.#messages, this.#turns, this.#rounds];
     const [length, turnCount, roundCount] = [growing.length, turns.length, rounds.length];
-    const prompt: Prompt = withLazyFields(
-      { tokens: this.#tokens },
-      {
-        messages: (): readonly PromptMessage[] => growing.slice(0, length),
-        cachePoints: (): readonly number[] => {
-          const starts = { turns: turns.slice(0, turnCount), rounds: rounds.slice(0, roundCount) };
-          return cachePoints(prompt.messages, starts, options);
-        },
-      },
-    );
-    return prompt;
-  }
-
-  #join(node: Node): void {
-    this.#round.push(node);
-    this.#openCalls.next(node.message);
-    if (this.#openCalls.open.size === 0) this.#closeRound();
+    const prompt = withMessages({ tokens: this.#tokens }, () => growing.slice(0, length));
+    return withCachePoints(prompt, () => {
+      const starts = { turns: turns.slice(0, turnCount), rounds: rounds.slice(0, roundCount) };
+      return cachePoints(prompt.messages, starts, options);
+    });
   }
 
   /** Shows the round with every call answered: a result that never came has a note in its place. */
@@ -149,52 +182,46 @@ export class PromptBuilder {
     for (const node of round) {
       const stray = placesOf(node.message, ({ callId }) => !waiting.delete(callId));
       if (stray.size > 0) strays.push([node, stray]);
-      if (stray.size === 0) this.#emitNode(node);
+      if (stray.size === 0) this.#emit(this.#shown(node));
       else this.#emitWithout(node, stray);
       this.#inRound = true;
     }
     for (const call of missing)
-      this.#emit(noResult(call), { kind: 'no-result', callId: call.callId });
+      this.#emit({
+        message: noResult(call),
+        source: { kind: 'no-result', callId: call.callId },
+      });
     this.#inRound = false;
     for (const [node, stray] of strays) this.#emitStray(node, stray);
-  }
-
-  /** A message whose results all come too late: the rest of it stays. */
-  #emitLateResults(node: Node): void {
-    const stray = placesOf(node.message, () => true);
-    this.#emitWithout(node, stray);
-    this.#emitStray(node, stray);
   }
 
   #emitWithout(node: Node, stray: Places): void {
     const { message } = this.#shown(node);
     const late = lateResults(message, stray);
     const parts = message.parts.filter((part) => part.kind !== 'result' || !late.has(part));
-    this.#emit(withParts(message, parts), { kind: 'changed', id: node.id, by: 'stray' });
+    const source = { kind: 'changed', id: node.id, by: 'stray' } as const;
+    this.#emit({ message: withParts(message, parts), source });
   }
 
   /** A message in its place, as the plan shows it. */
-  #shown({ id, message }: Node): PromptMessage {
+  #shown({ id, index, message }: Node): PromptMessage {
     const action = this.#actions.get(id);
-    if (action === undefined || !isInPlace(action))
-      return { message, source: { kind: 'kept', id } };
-    const changed = inPlace(message, action, this.#plan.style);
-    return { message: changed, source: { kind: 'changed', id, by: action.kind } };
+    const shown: PromptMessage =
+      action === undefined || !isInPlace(action)
+        ? { message, source: { kind: 'kept', id } }
+        : {
+            message: inPlace(message, action, this.#plan.style),
+            source: { kind: 'changed', id, by: action.kind },
+          };
+    const isBound = this.#options.rules.bindsReasoning && !holdsReasoning(this.#plan, index);
+    return isBound ? withoutBoundReasoning(shown, id) : shown;
   }
 
   /** A result that no provider would accept as one is shown as what it is: a tool's text. */
   #emitStray(node: Node, stray: Places): void {
     const parts = [...lateResults(this.#shown(node).message, stray)].flatMap(strayParts);
-    this.#emit({ role: 'user', parts }, { kind: 'changed', id: node.id, by: 'stray' });
-  }
-
-  #emitNode(node: Node): void {
-    const before = this.#tokens;
-    const shown = this.#shown(node);
-    const isBound = this.#rules.bindsReasoning && !holdsReasoning(this.#plan, node.index);
-    const { message, source } = isBound ? withoutBoundReasoning(shown, node.id) : shown;
-    this.#emit(message, source);
-    if (isPinned(node, this.#pins)) this.#pinnedTokens += this.#tokens - before;
+    const source = { kind: 'changed', id: node.id, by: 'stray' } as const;
+    this.#emit({ message: { role: 'user', parts }, source });
   }
 
   /** Summaries are placed at their first message, or after all that is carried. */
@@ -212,40 +239,53 @@ export class PromptBuilder {
     this.#closeRound();
     if (record.kind === 'summarize') this.#summaries.splice(this.#summaries.indexOf(record), 1);
     const source: Source = { kind: 'record', record: this.#plan.records.indexOf(record) };
-    for (const message of standIns(record, this.#plan.style)) this.#emit(message, source);
+    for (const message of standIns(record, this.#plan.style)) this.#emit({ message, source });
   }
 
-  #emit(message: Message, source: Source): void {
+  #emit(shown: PromptMessage): void {
+    const { message, source } = shown;
     if (message.parts.length === 0 && source.kind !== 'kept') return;
-    this.#bridge(message);
-    const position = this.#messages.length;
-    const shown = { message, source };
-    if (beginsTurn(shown)) this.#turns.push(position);
-    if (message.role === 'assistant' && this.#lastRole !== 'assistant') this.#rounds.push(position);
-    this.#add(shown);
-  }
-
-  /** Keeps the roles in an order that the provider takes. Inside a round the thread's own order is kept. */
-  #bridge(message: Message): void {
+    const bridge = source.kind === 'bridge' ? undefined : this.#bridgeTo(message);
+    if (bridge !== undefined)
+      this.#emit({ message: textMessage(bridge, OPENER), source: { kind: 'bridge' } });
     const { role } = message;
-    const last = this.#lastRole;
-    const answers = role !== 'assistant' && hasResults(message);
-    if (role === 'system' || this.#inRound || answers || hasCompaction(message)) return;
-    if (last === undefined) {
-      if (role === 'tool' || (role === 'assistant' && this.#rules.first === 'user'))
-        this.#add({ message: textMessage('user', OPENER), source: { kind: 'bridge' } });
-    } else if (this.#rules.alternate && side(role) === side(last)) {
-      const other = side(role) === 'user' ? 'assistant' : 'user';
-      this.#add({ message: textMessage(other, OPENER), source: { kind: 'bridge' } });
-    }
+    const position = this.#messages.length;
+    const isAnswer = role === 'assistant' && source.kind !== 'bridge';
+    if (isAnswer && this.#lastRole !== 'assistant') this.#rounds.push(position);
+    if (beginsTurn(shown)) this.#turns.push(position);
+    this.#messages.push(shown);
+    this.#tokens += this.#options.counter.message(message);
+    if (role !== 'system') this.#lastRole = role;
   }
 
-  #add(shown: PromptMessage): void {
-    const { message } = shown;
-    this.#messages.push(shown);
-    this.#tokens += this.#counter.message(message);
-    if (message.role !== 'system') this.#lastRole = message.role;
+  /**
+   * The role of a message that a provider needs before another, to take the roles in their order. Inside a round the
+   * thread's own order is kept.
+   */
+  #bridgeTo(message: Message): 'user' | 'assistant' | undefined {
+    const { role } = message;
+    const [last, { first, alternate }] = [this.#lastRole, this.#options.rules];
+    const isFirst = last === undefined;
+    const isRefused = isFirst
+      ? role === 'tool' || (role === 'assistant' && first === 'user')
+      : alternate && side(role) === side(last);
+    if (!isRefused || role === 'system' || this.#inRound || hasCompaction(message))
+      return undefined;
+    if (role !== 'assistant' && hasResults(message)) return undefined;
+    return isFirst || side(role) === 'assistant' ? 'user' : 'assistant';
   }
+}
+
+/** True if a message of the prompt begins a turn of the thread: a bridge, a record or a stray result does not. */
+export function beginsTurn({ message, source }: PromptMessage): boolean {
+  const isShown = source.kind === 'kept' || (source.kind === 'changed' && source.by !== 'stray');
+  return isShown && startsTurn(message);
+}
+
+/** True for a message of the prompt that no compaction may change. */
+function isPinnedIn({ message, source }: PromptMessage, pins: ReadonlySet<MessageId>): boolean {
+  const isOfThread = source.kind === 'kept' || source.kind === 'changed';
+  return isOfThread && isPinned({ id: source.id, message }, pins);
 }
 
 /** A message whose signed reasoning was bound to bytes that have changed since: a provider would refuse it. */

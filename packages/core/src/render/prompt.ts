@@ -1,4 +1,4 @@
-import { startsTurn, type ArtifactId, type Message, type MessageId } from '../message/message.ts';
+import type { ArtifactId, Message, MessageId } from '../message/message.ts';
 
 /** Where a message of the prompt comes from. */
 export type Source =
@@ -33,10 +33,4 @@ export interface Prompt {
   readonly tokens: number;
   /** Positions in `messages` after which a provider may cache. */
   readonly cachePoints: readonly number[];
-}
-
-/** True if a message of the prompt begins a turn of the thread: a bridge, a record or a stray result does not. */
-export function beginsTurn({ message, source }: PromptMessage): boolean {
-  const isInPlace = source.kind === 'kept' || (source.kind === 'changed' && source.by !== 'stray');
-  return isInPlace && startsTurn(message);
 }

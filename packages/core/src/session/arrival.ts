@@ -57,10 +57,11 @@ function callFinder(
   };
 }
 
-/** Messages as nodes at the end of a thread. */
-export async function arrivedNodes(
+/** Stores messages at the end of a thread, and returns them as its nodes. */
+export async function storedNodes(
   messages: readonly Message[],
-  { config, thread }: SessionState,
+  { store, singleWriter }: SessionConfig<unknown>,
+  { key, config, thread }: SessionState,
 ): Promise<readonly Node[]> {
   const isPlain = messages.every(({ meta }) => meta?.ttlMs === undefined);
   const hasPolicies = Object.keys(config.tools).length > 0;
@@ -69,6 +70,12 @@ export async function arrivedNodes(
   await inParts(noted, config.clock, (part) => {
     for (const node of thread.nodesFor(part, nodes.at(-1))) nodes.push(node);
   });
+  const expectedHead = thread.head?.id ?? null;
+  const appending = await store.append(key, nodes, singleWriter ? { expectedHead } : {});
+  if (appending.kind === 'conflict')
+    throw new Error(
+      `thread ${key.thread}: another writer has appended ${appending.head ?? 'nothing'}; open the thread again, then append`,
+    );
   return nodes;
 }
 
@@ -85,18 +92,4 @@ export async function inParts<Item>(
     if (from > 0) await clock.pause?.();
     work(items.slice(from, from + AT_ONCE));
   }
-}
-
-/** Stores messages that the session is about to append. */
-export async function storeNodes(
-  { store, singleWriter }: SessionConfig<unknown>,
-  { key, thread }: SessionState,
-  nodes: readonly Node[],
-): Promise<void> {
-  const expectedHead = thread.head?.id ?? null;
-  const appending = await store.append(key, nodes, singleWriter ? { expectedHead } : {});
-  if (appending.kind === 'conflict')
-    throw new Error(
-      `thread ${key.thread}: another writer has appended ${appending.head ?? 'nothing'}; open the thread again, then append`,
-    );
 }

@@ -1,10 +1,9 @@
 import type { Fitted } from './fitted.ts';
 import { conversationAt, controlsOf, type Controls, type Where } from './recognise/controls.ts';
-import { Conversations, type HostRequest } from './recognise/conversations.ts';
+import { Conversations } from './recognise/conversations.ts';
 import { sendFitting } from './recognise/sending.ts';
 import type { Thrift } from '../plan/trim-figures.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
-import { list } from '../check/shape.ts';
 import type { Policy } from '../compact/policy.ts';
 import type {
   ArtifactStore,
@@ -140,19 +139,11 @@ export function createBobbin<Wire>(
   const ready = counterLoader(config);
   const conversations = new Conversations(config, { tenant, ready });
 
-  async function take(
-    messages: readonly Wire[],
-    fitOptions: CompactOptions | undefined,
-  ): Promise<HostRequest<Wire>> {
-    list(messages, 'messages');
-    if (fitOptions !== undefined) checkCompactOptions(fitOptions);
-    return conversations.take(messages);
-  }
-
   return {
     ...controlsOf(conversations, config),
     async fit<T extends Wire>(messages: readonly T[], fitOptions?: CompactOptions) {
-      const request = await take(messages, fitOptions);
+      if (fitOptions !== undefined) checkCompactOptions(fitOptions);
+      const request = await conversations.take(messages);
       return (await request.prompt(fitOptions)) as Fitted<T>;
     },
     async send<T extends Wire, Response>(
@@ -160,7 +151,8 @@ export function createBobbin<Wire>(
       request: (messages: T[], fitted: Fitted<T>) => PromiseLike<Response>,
       fitOptions?: CompactOptions,
     ) {
-      const taken = await take(messages, fitOptions);
+      if (fitOptions !== undefined) checkCompactOptions(fitOptions);
+      const taken = await conversations.take(messages);
       const response = await sendFitting(taken, await taken.prompt(fitOptions), (fitted) =>
         request(fitted.messages as T[], fitted as Fitted<T>),
       );

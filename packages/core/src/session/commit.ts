@@ -19,18 +19,6 @@ export type Commit =
   /** The store failed. */
   | { readonly kind: 'failed'; readonly state: SessionState; readonly error: unknown };
 
-/** How often a lost race is run again before it is left to the winners. */
-const MOST_RACES = 8;
-
-/** Runs something again while another writer is faster, from the state that the winner has left. */
-export async function retryOnConflict<T extends { readonly lost?: true }>(
-  run: () => Promise<T>,
-): Promise<T> {
-  let done = await run();
-  for (let tries = 1; tries < MOST_RACES && done.lost === true; tries++) done = await run();
-  return done;
-}
-
 /** Commits a plan, and before it those that the store did not take. */
 export async function commitPlan(
   store: Store,

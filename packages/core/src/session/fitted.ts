@@ -1,12 +1,11 @@
-import { withLazyFields } from '../check/lazy-fields.ts';
+import { lazyField } from '../check/lazy-field.ts';
 import type { CompactionEvent } from '../events.ts';
+import type { Codec } from '../ports.ts';
+import type { Outcome } from './outcome.ts';
 import type { Plan } from '../plan/plan.ts';
 import { indexIn, remindedPrompt } from '../recall/reminded-prompt.ts';
-import type { PromptBuilder } from '../render/builder.ts';
 import type { Prompt, PromptMessage } from '../render/prompt.ts';
 import { messageLimit } from '../tokens/budget.ts';
-import { withSentMessages } from './state/figures.ts';
-import { remindersIn } from './state/reminding.ts';
 import type { SessionState } from './state/state.ts';
 
 /** A prompt in the host's own format, with what led to it. */
@@ -38,32 +37,27 @@ export interface Fitted<Wire> {
 /** A prompt that is not encoded yet. */
 export type FittedPrompt = Omit<Fitted<unknown>, 'messages'>;
 
-export function fittedPrompt(
+/** The prompt of a state as it is shown, with what led to it and what the host should send after a compaction. */
+export function fittedPrompt<Wire>(
   state: SessionState,
-  built: PromptBuilder,
-  events: readonly CompactionEvent[],
-  compacted: boolean,
-): FittedPrompt {
-  const { config, plan, version, thread } = state;
-  const { rules, counter } = config;
-  const shown = built.finish(config);
-  const prompt = state.resent.size === 0 ? shown : inNewestForms(shown, state);
-  const reminders = remindersIn(state);
-  const limitTokens = messageLimit(config.budget);
-  const { continueWith } = config.policy;
-  return {
-    prompt:
-      reminders.length === 0
-        ? prompt
-        : remindedPrompt(prompt, reminders, indexIn(thread, plan), rules, counter),
-    plan,
-    version,
-    compacted,
-    fits: built.tokens <= limitTokens,
-    limitTokens,
+  shown: Prompt,
+  codec: Codec<Wire>,
+  {
     events,
-    ...(compacted && continueWith !== undefined ? { continueWith } : {}),
-  };
+    changed = false,
+    continueWith,
+  }: Outcome & { readonly continueWith: string | undefined },
+): Fitted<Wire> {
+  const { config, plan, version } = state;
+  const newest = state.resent.size === 0 ? shown : inNewestForms(shown, state);
+  const prompt = plan.records.length === 0 ? newest : withReminders(newest, state);
+  const limitTokens = messageLimit(config.budget);
+  const fits = shown.tokens <= limitTokens;
+  const fitted = { prompt, plan, version, compacted: changed, fits, limitTokens, events };
+  return withMessages(
+    changed && continueWith !== undefined ? { ...fitted, continueWith } : fitted,
+    () => [...codec.encode(prompt.messages.map(({ message }) => message))],
+  );
 }
 
 /** The prompt in the forms that the host sent last. */
@@ -75,21 +69,29 @@ function inNewestForms(prompt: Prompt, { resent }: SessionState): Prompt {
   return { ...prompt, messages };
 }
 
-/** The state once messages were handed to the host as its prompt, or go out as they are. */
+/** The prompt with what was brought back. */
+function withReminders(prompt: Prompt, { reminding, thread, plan, config }: SessionState): Prompt {
+  const { rules, counter } = config;
+  return reminding.placed.length === 0
+    ? prompt
+    : remindedPrompt(prompt, reminding.placed, indexIn(thread, plan), rules, counter);
+}
+
+/** The state once a prompt was handed to the host, or goes out as it is. */
 export function withSent(
   state: SessionState,
-  messages: readonly PromptMessage[],
-  tokens: number,
+  prompt: Pick<Prompt, 'messages' | 'tokens'>,
 ): SessionState {
-  const { plan, thread, config, figures } = state;
-  const { length } = messages;
+  const { plan, thread, config, figures, reminding } = state;
   return {
     ...state,
-    sent: { kind: 'prompt', plan, reminders: remindersIn(state), messages, length },
+    sent: { kind: 'prompt', plan, reminders: reminding.placed, prompt },
     figures: {
-      ...withSentMessages(figures, thread.length),
+      ...figures,
+      sentMessages: thread.length,
+      largestUnsentTokens: 0,
       sentAt: config.clock.now(),
-      unreportedTokens: tokens,
+      unreportedTokens: prompt.tokens,
     },
   };
 }
@@ -101,13 +103,15 @@ export function withWholeSent(state: SessionState): readonly [SessionState, toke
     return { message, source: { kind: 'kept', id } };
   });
   const tokens = messages.reduce((sum, { message }) => sum + config.counter.message(message), 0);
-  return [withSent(state, messages, tokens), tokens];
+  return [withSent(state, { messages, tokens }), tokens];
 }
+
+const withLazyMessages = lazyField('messages');
 
 /** A result whose messages are encoded when they are first read: to check a prompt alone costs no pass over it. */
 export function withMessages<Wire>(result: FittedPrompt, encode: () => Wire[]): Fitted<Wire> {
   const { prompt, plan, version, compacted, fits, limitTokens, events, continueWith } = result;
-  return withLazyFields(
+  return withLazyMessages(
     {
       prompt,
       plan,
@@ -118,6 +122,6 @@ export function withMessages<Wire>(result: FittedPrompt, encode: () => Wire[]): 
       events,
       ...(continueWith === undefined ? {} : { continueWith }),
     },
-    { messages: encode },
+    encode,
   );
 }

@@ -9,7 +9,7 @@ import {
 import type { Store } from '../ports.ts';
 import { digestOf, type Digest } from '../recall/digest.ts';
 import type { Prompt } from '../render/prompt.ts';
-import { render } from '../render/render.ts';
+import { render } from '../render/builder.ts';
 import { isOnPath, withPathFor } from './path.ts';
 import { withPins } from './pinning.ts';
 import type { SessionState } from './state/state.ts';

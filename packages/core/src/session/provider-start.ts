@@ -1,6 +1,6 @@
 import { windowOf, type Plan } from '../plan/plan.ts';
 import { planFromCompaction } from '../plan/provider-compaction.ts';
-import { startPrompt } from '../render/render.ts';
+import { PromptBuilder } from '../render/builder.ts';
 import type { SessionState } from './state/state.ts';
 
 /** A plan that begins at the provider's own compaction. */
@@ -25,7 +25,7 @@ export function startAtCompaction(
     config.clock.now(),
   );
   const sized = { ...made, head: head.id, threadVersion: thread.length, tokensBefore };
-  const { tokens } = startPrompt(windowOf(thread, sized), sized, config);
+  const { tokens } = new PromptBuilder(windowOf(thread, sized), sized, config);
   return {
     plan: { ...sized, tokensAfter: tokens },
     unreadPins: plan.pins.length - made.pins.length,

@@ -1,7 +1,7 @@
 import type { EventDetail } from '../events.ts';
 import type { Store, ThreadKey } from '../ports.ts';
 import type { PromptBuilder } from '../render/builder.ts';
-import { messagesIn, remindersIn } from './state/reminding.ts';
+import { messagesIn } from './state/reminding.ts';
 import { changedFrom, isSignedFrom, type Sent } from './state/sent.ts';
 import type { SessionState } from './state/state.ts';
 
@@ -16,6 +16,6 @@ export async function sentEarlier(store: Store, key: ThreadKey): Promise<Sent> {
 
 /** The index from which reasoning no longer holds although the plan shows it; undefined if there is none. */
 export function releasedFrom(state: SessionState, built: PromptBuilder): number | undefined {
-  const from = changedFrom(state, remindersIn(state), messagesIn(state, built));
+  const from = changedFrom(state, messagesIn(state, built));
   return from !== undefined && isSignedFrom(state, from) ? from : undefined;
 }

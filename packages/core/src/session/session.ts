@@ -10,7 +10,8 @@ import type { Node } from '../thread/thread.ts';
 import { budget, messageLimit, type Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { policyOf, shownBy } from './config/config.ts';
-import { withMessages, type Fitted, type FittedPrompt } from './fitted.ts';
+import { withNewestPlan } from './commit.ts';
+import { withWholeSent, type Fitted } from './fitted.ts';
 import { checkCompactOptions, checkRefusal, checkSessionChanges } from './config/options.ts';
 import { planWithin, promptAt, summaryDigest } from './plan-history.ts';
 import type {
@@ -22,8 +23,6 @@ import type {
 import { resent, sentBefore, withBudget } from './state/state.ts';
 import { keyNamed } from './memory/thread-name.ts';
 import { SessionWork } from './work.ts';
-
-const NOTHING = (): void => undefined;
 
 /** Opens the thread of a name, resumed from the store at its newest message or at an older one. */
 export async function openSession<Wire>(
@@ -57,7 +56,7 @@ export async function openSession<Wire>(
 export class Session<Wire = Message> {
   readonly key: ThreadKey;
   readonly #config: SessionConfig<Wire>;
-  readonly #work: SessionWork;
+  readonly #work: SessionWork<Wire>;
   /** Why the codec is probably the wrong one, as far as it was reported. */
   readonly #mismatches = new Set<string>();
   #queue: Promise<unknown> = Promise.resolve();
@@ -85,7 +84,7 @@ export class Session<Wire = Message> {
 
   /** How many messages the path to the head has. */
   get length(): number {
-    return this.#work.state.thread.length;
+    return (this.#work.state.thread.head?.index ?? -1) + 1;
   }
 
   /** The newest message. */
@@ -146,13 +145,19 @@ export class Session<Wire = Message> {
     messages: readonly Message[],
     wire: readonly Wire[] = [],
   ): Promise<readonly MessageId[]> {
-    if (!messages.every(isWhollyRead)) this.#checkFormat(wire);
-    return this.#exclusively(() => this.#work.append(messages));
+    return this.#exclusively(() => {
+      if (!messages.every(isWhollyRead)) this.#checkFormat(wire);
+      return this.#work.append(messages);
+    });
   }
 
   /** Takes over the plans that other writers have committed since the last commit that this session knows of. */
   catchUp(): Promise<void> {
-    return this.#exclusively(() => this.#work.catchUp());
+    return this.#exclusively(async () => {
+      const newer = await withNewestPlan(this.#config.store, this.#work.state);
+      // Forms that the host sent meanwhile stay.
+      this.#work.state = { ...newer, resent: this.#work.state.resent };
+    });
   }
 
   /** Notes when another process sent the last prompt of this thread; the provider's cache may still have it. */
@@ -175,7 +180,7 @@ export class Session<Wire = Message> {
   prompt(options?: CompactOptions): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
       if (options !== undefined) this.#take(options);
-      return this.#encoded(await this.#work.fit(options));
+      return this.#work.fit(options);
     });
   }
 
@@ -184,14 +189,16 @@ export class Session<Wire = Message> {
    * was compacted, and which is so small that nothing would be: a host that knows this need not wait for a prompt.
    */
   sendWhole(): number {
-    return this.#work.sendWhole();
+    const [state, tokens] = withWholeSent(this.#work.state);
+    this.#work.state = state;
+    return tokens;
   }
 
   /** Compacts now, at any pressure; `instructions` steer the summary. */
   compact(options?: CompactOptions): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
       if (options !== undefined) this.#take(options);
-      return this.#encoded(await this.#work.compactNow(options));
+      return this.#work.compactNow(options);
     });
   }
 
@@ -199,7 +206,7 @@ export class Session<Wire = Message> {
   compactIf(trigger: Trigger, options: CompactOptions = {}): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
       checkCompactOptions(options);
-      return this.#encoded(await this.#work.compactIf(trigger, options));
+      return this.#work.compactIf(trigger, options);
     });
   }
 
@@ -223,7 +230,7 @@ export class Session<Wire = Message> {
     return this.#exclusively(async () => {
       checkRefusal(refusal);
       this.#take(options);
-      return this.#encoded(await this.#work.refused(refusal, options));
+      return this.#work.refused(refusal, options);
     });
   }
 
@@ -299,16 +306,13 @@ export class Session<Wire = Message> {
     this.#work.state = withBudget(state, budget({ ...state.config.budget, ...changed }));
   }
 
-  #encoded(fitted: FittedPrompt): Fitted<Wire> {
-    return withMessages(fitted, () => [
-      ...this.#config.codec.encode(fitted.prompt.messages.map(({ message }) => message)),
-    ]);
-  }
-
   #exclusively<T>(task: () => Promise<T>): Promise<T> {
     const run = this.#queue.then(task);
     // Only the end of a task is kept, not its result: that may be large.
-    this.#queue = run.then(NOTHING, NOTHING);
+    this.#queue = run.then(
+      () => undefined,
+      () => undefined,
+    );
     return run;
   }
 }

@@ -13,31 +13,31 @@ import { withoutReasoningFrom, windowOf, type Plan } from '../plan/plan.ts';
 import { firedBecause, unseenTokens, type Trigger } from '../plan/trigger.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import { unaggressive } from '../recall/reminder.ts';
-import type { PromptBuilder } from '../render/builder.ts';
-import { GrowingPrompt } from '../render/render.ts';
+import { GrowingPrompt, type PromptBuilder } from '../render/builder.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, messageLimit } from '../tokens/budget.ts';
-import { arrivedNodes, inParts, storeNodes } from './arrival.ts';
-import {
-  withNewestPlan,
-  commitPlan,
-  commitUncommitted,
-  retryOnConflict,
-  type Commit,
-} from './commit.ts';
-import { fittedPrompt, withSent, withWholeSent, type FittedPrompt } from './fitted.ts';
+import { inParts, storedNodes } from './arrival.ts';
+import { commitPlan, commitUncommitted, type Commit } from './commit.ts';
+import { fittedPrompt, withSent, type Fitted } from './fitted.ts';
 import { NOTHING_DONE, type Outcome } from './outcome.ts';
 import { startAtCompaction } from './provider-start.ts';
 import { callHook, sessionEvent } from './session-events.ts';
 import { GrowingTrim } from './state/growing-trim.ts';
-import { isBound, next, startRequest, type Step, triggerInput, withDone } from './state/next.ts';
+import {
+  isBound,
+  next,
+  triggerInput,
+  withDone,
+  type PromptRequest,
+  type Step,
+} from './state/next.ts';
 import { withUnitOf, withWholePath } from './path.ts';
 import { pinUnit, unpinUnit } from './pinning.ts';
 import { restoredPlan } from './plan-history.ts';
 import { releasedFrom, sentEarlier } from './released-reasoning.ts';
 import { Embedding } from './embedding.ts';
 import { remind } from './remind.ts';
-import { isReminded, messagesIn, withinReserve } from './state/reminding.ts';
+import { isReminded, withinReserve } from './state/reminding.ts';
 import { isInLoop } from './state/sent.ts';
 import type { CompactOptions, Refusal, SessionConfig } from './config/session-config.ts';
 import {
@@ -54,17 +54,17 @@ import {
 type WorkOptions = CompactOptions & { readonly forced?: boolean };
 
 /** Carries out what a session has to do: every effect of a session happens here. Tasks must not overlap. */
-export class SessionWork {
+export class SessionWork<Wire> {
   readonly key: ThreadKey;
   state: SessionState;
-  readonly #config: SessionConfig<unknown>;
+  readonly #config: SessionConfig<Wire>;
   readonly #prompt = new GrowingPrompt();
   readonly #trim = new GrowingTrim();
   readonly #embedding = new Embedding();
   /** Warnings that the next prompt reports. */
   readonly pending: string[];
 
-  constructor(key: ThreadKey, config: SessionConfig<unknown>, stored?: StoredWindow) {
+  constructor(key: ThreadKey, config: SessionConfig<Wire>, stored?: StoredWindow) {
     this.key = key;
     this.#config = config;
     this.pending = config.assumption === undefined ? [] : [config.assumption];
@@ -77,8 +77,7 @@ export class SessionWork {
 
   /** Appends messages; nothing is appended if the store fails. */
   async append(messages: readonly Message[]): Promise<readonly MessageId[]> {
-    const nodes = await arrivedNodes(messages, this.state);
-    await storeNodes(this.#config, this.state, nodes);
+    const nodes = await storedNodes(messages, this.#config, this.state);
     let { state } = this;
     await inParts(nodes, state.config.clock, (part) => {
       state = appended(state, part);
@@ -91,20 +90,14 @@ export class SessionWork {
     return nodes.map(({ id }) => id);
   }
 
-  /** Adopts the newest plan of the path if another writer has committed one. */
-  async catchUp(): Promise<void> {
-    const newer = await withNewestPlan(this.#config.store, this.state);
-    // Forms that the host sent meanwhile stay.
-    this.state = { ...newer, resent: this.state.resent };
-  }
-
   /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */
-  async fit(options: CompactOptions = {}): Promise<FittedPrompt> {
+  async fit(options: CompactOptions = {}): Promise<Fitted<Wire>> {
     options.signal?.throwIfAborted();
     const events = this.pending.splice(0).map((message) => this.#warn(message));
     let changed = false;
     await retryOnConflict(async () => {
-      let request = startRequest(this.state, this.state.config.clock.now());
+      const { state: start } = this;
+      let request: PromptRequest = { now: start.config.clock.now(), start, done: new Set() };
       for (;;) {
         const step = next(this.state, this.prompt, () => this.#trim.of(this.state), request);
         if (step.kind === 'ready') return NOTHING_DONE;
@@ -115,43 +108,35 @@ export class SessionWork {
         request = withDone(request, step);
       }
     });
-    return this.#send(this.#fitted(events, changed));
-  }
-
-  /** Notes that the whole path goes out as it is, and returns what it costs. */
-  sendWhole(): number {
-    const [state, tokens] = withWholeSent(this.state);
-    this.state = state;
-    return tokens;
+    return this.#send({ events, changed });
   }
 
   /** Compacts at any pressure. */
-  async compactNow(options: CompactOptions = {}): Promise<FittedPrompt> {
+  async compactNow(options: CompactOptions = {}): Promise<Fitted<Wire>> {
     const limit = messageLimit(this.state.config.budget);
-    const { events, changed } = await this.#compactTo(limit, compact, 'asked for', options);
+    const outcome = await this.#compactTo(limit, compact, 'asked for', options);
     // A person who asks for a compaction says what comes next.
-    const { continueWith: _, ...fitted } = this.#fitted(events, changed === true);
-    return fitted;
+    return this.#fitted(outcome);
   }
 
   /** Compacts once if a trigger fires. If another writer was faster, its plan is in force. */
-  async compactIf(trigger: Trigger, options: CompactOptions): Promise<FittedPrompt> {
+  async compactIf(trigger: Trigger, options: CompactOptions): Promise<Fitted<Wire>> {
     const reason = firedBecause(trigger, triggerInput(this.state, this.prompt));
-    if (reason === undefined) return this.#fitted([], false);
-    const { events, changed } = await this.#compact(compact, reason, options);
-    return this.#fitted(events, changed === true);
+    if (reason === undefined) return this.#fitted(NOTHING_DONE);
+    const outcome = await this.#compact(compact, reason, options);
+    return this.#fitted(outcome, this.state.config.policy.continueWith);
   }
 
   /** Learns from a provider's refusal, and makes a prompt of at most half the size. */
-  async refused(refusal: Refusal, options: CompactOptions): Promise<FittedPrompt> {
+  async refused(refusal: Refusal, options: CompactOptions): Promise<Fitted<Wire>> {
     const refused = this.emit({ kind: 'refused', ...refusal });
     this.state = withRefusal(this.state, refusal);
     const half = Math.floor(this.prompt.tokens / 2);
     const compactor: Compactor = (config, job) =>
       compact({ ...config, budget: boundedTo(config.budget, half) }, job);
     const why = 'the provider refused the prompt';
-    const { events, changed } = await this.#compactTo(half, compactor, why, options);
-    return this.#send(this.#fitted([refused, ...events], changed === true));
+    const { events, changed = false } = await this.#compactTo(half, compactor, why, options);
+    return this.#send({ events: [refused, ...events], changed });
   }
 
   /** Undoes the last compaction; false if there is none. */
@@ -293,7 +278,7 @@ export class SessionWork {
     const forced = { ...options, forced: true };
     const { reminding, config } = this.state;
     this.state = { ...this.state, reminding: withinReserve(reminding, config) };
-    return retryOnConflict<Outcome>(async () => {
+    return retryOnConflict(async () => {
       const { lost, ...made } = await this.#compact(compactor, reason, forced);
       if (lost === true && this.prompt.tokens > mostTokens) return { ...made, lost };
       if (!this.state.config.rules.bindsReasoning) return made;
@@ -368,7 +353,7 @@ export class SessionWork {
 
   /** Commits a plan that is made again from the winner's if a race is lost. */
   async #commitSurely(what: string, make: () => Promise<Plan>): Promise<void> {
-    const { lost } = await retryOnConflict<Outcome>(async () => {
+    const { lost } = await retryOnConflict(async () => {
       const plan = await make();
       const commit = await commitPlan(this.#config.store, this.state, plan, []);
       return this.#settle(commit) ? NOTHING_DONE : { events: [], lost: true };
@@ -377,13 +362,15 @@ export class SessionWork {
       throw new Error(`thread ${this.key.thread} has other writers all the time: ${what} again`);
   }
 
-  #fitted(events: readonly CompactionEvent[], isCompacted: boolean): FittedPrompt {
-    return fittedPrompt(this.state, this.prompt, events, isCompacted);
+  #fitted(outcome: Outcome, continueWith?: string): Fitted<Wire> {
+    const shown = this.prompt.finish(this.state.config);
+    return fittedPrompt(this.state, shown, this.#config.codec, { ...outcome, continueWith });
   }
 
-  #send(fitted: FittedPrompt): FittedPrompt {
-    const messages = messagesIn(this.state, this.prompt);
-    this.state = withSent(this.state, messages, fitted.prompt.tokens);
+  /** The prompt as it goes out. */
+  #send(outcome: Outcome): Fitted<Wire> {
+    const fitted = this.#fitted(outcome, this.state.config.policy.continueWith);
+    this.state = withSent(this.state, fitted.prompt);
     return fitted;
   }
 
@@ -397,4 +384,14 @@ export class SessionWork {
     callHook(this.#config.hooks, (hooks) => hooks.onEvent?.(event));
     return event;
   }
+}
+
+/** How often a lost race is run again before it is left to the winners. */
+const MOST_RACES = 8;
+
+/** Runs something again while another writer is faster, from the state that the winner has left. */
+async function retryOnConflict(run: () => Promise<Outcome>): Promise<Outcome> {
+  let done = await run();
+  for (let tries = 1; tries < MOST_RACES && done.lost === true; tries++) done = await run();
+  return done;
 }

@@ -104,10 +104,12 @@ export class Thread {
   nodesFor(messages: readonly Message[], after: Node | undefined = this.head): readonly Node[] {
     let parent = after;
     return messages.map((message) => {
-      const id = messageId(parent?.id ?? null, message);
-      const node: Node = this.#nodes.get(id) ?? place(id, parent, message);
-      parent = node;
-      return node;
+      const before = parent?.id ?? null;
+      const index = (parent?.index ?? -1) + 1;
+      const turn = (parent?.turn ?? 0) + (startsTurn(message) ? 1 : 0);
+      const id = messageId(before, message);
+      parent = this.#nodes.get(id) ?? { id, parent: before, index, turn, message };
+      return parent;
     });
   }
 
@@ -188,9 +190,4 @@ export class Thread {
 function unansweredIn(messages: readonly Message[]): readonly Message[] {
   const answered = new Set(messages.flatMap(resultsOf).map(({ callId }) => callId));
   return messages.filter((message) => callsOf(message).some(({ callId }) => !answered.has(callId)));
-}
-
-function place(id: MessageId, parent: Node | undefined, message: Message): Node {
-  const turn = (parent?.turn ?? 0) + (startsTurn(message) ? 1 : 0);
-  return { id, parent: parent?.id ?? null, index: (parent?.index ?? -1) + 1, turn, message };
 }

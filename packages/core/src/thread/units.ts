@@ -15,12 +15,9 @@ import type { Node } from './thread.ts';
  */
 export class OpenCalls {
   readonly #open = new Map<string, CallPart>();
-  #answering = false;
-
   /** The calls that still wait for their results. */
-  get open(): ReadonlyMap<string, CallPart> {
-    return this.#open;
-  }
+  readonly open: ReadonlyMap<string, CallPart> = this.#open;
+  #answering = false;
 
   /** True if a message ends the round before it, so that open calls will never be answered. */
   ends(message: Message): boolean {

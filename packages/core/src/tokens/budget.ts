@@ -63,14 +63,7 @@ export function besideMessages(b: Budget): number {
 
 /** What is sent in addition to the messages, and what is kept free. */
 export function overheadTokens(b: Budget): number {
-  return (
-    b.systemTokens +
-    b.toolTokens +
-    b.formattingTokens +
-    b.outputTokens +
-    b.safetyTokens +
-    b.rehydrationTokens
-  );
+  return besideMessages(b) + b.outputTokens + b.safetyTokens + b.rehydrationTokens;
 }
 
 /** The most that messages may cost: no prompt is ever larger. */

@@ -52,7 +52,7 @@ function remembered({ text, media, around }: CounterShape): Counter['message'] {
   return (message) => {
     let tokens = counted.get(message);
     if (tokens === undefined) {
-      tokens = countMessages([message], text, media) + (around?.(message, text) ?? 0);
+      tokens = (around?.(message, text) ?? 0) + countMessages([message], text, media);
       counted.set(message, tokens);
     }
     return tokens;

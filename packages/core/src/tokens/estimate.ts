@@ -1,6 +1,6 @@
 import { isJsonObject, jsonText, type Json } from '../message/json.ts';
 import {
-  resultText,
+  textOf,
   type ContentPart,
   type FilePart,
   type ImagePart,
@@ -42,7 +42,7 @@ export function largestResultTokens(message: Message, tokens: number): number {
   let [largest, all] = [0, 0];
   for (const part of message.parts) {
     if (part.kind !== 'result') continue;
-    const { length } = resultText(part);
+    const { length } = textOf({ parts: part.content });
     largest = Math.max(largest, length);
     all += length;
   }

@@ -1,5 +1,5 @@
 import type { ThreadId } from '@bobbin/core';
-import { assertName, type ArtifactId, type ErasureOptions } from '@bobbin/core/internal';
+import { assertNames, type ArtifactId, type ErasureOptions } from '@bobbin/core/internal';
 import type { Connection } from './connection.ts';
 import { idsOf } from './thread-row.ts';
 
@@ -10,7 +10,7 @@ export async function* artifactsIn(
   connection: Connection,
   tenant: string,
 ): AsyncIterable<readonly ArtifactId[]> {
-  assertName(tenant);
+  assertNames(tenant);
   for (let [thread, version] = ['', -1]; ;) {
     const rows = (await connection.askAs(
       tenant,

@@ -1,6 +1,6 @@
 import type { CompactionEvent, MessageId, Plan, ThreadId } from '@bobbin/core';
 import {
-  assertName,
+  assertNames,
   noParent,
   type Appended,
   type AppendOptions,
@@ -225,7 +225,7 @@ class PostgresThreads implements PostgresStore {
   }
 
   async threads(tenant: string, most: number, after?: ThreadId): Promise<readonly ThreadEntry[]> {
-    assertName(tenant);
+    assertNames(tenant);
     const rows = await this.#connection.askAs(
       tenant,
       `SELECT thread, head, length, version, (extract(epoch FROM changed_at) * 1000)::float8 AS "changedAt"
@@ -357,7 +357,7 @@ class PostgresThreads implements PostgresStore {
   }
 
   async watch(tenant: string, listener: (news: ThreadNews) => void): Promise<() => Promise<void>> {
-    assertName(tenant);
+    assertNames(tenant);
     if (this.#listener === undefined) return pollThreads(this.#connection, tenant, listener);
     const hearing = this.#listener.hear(channelOf(tenant), (payload) => listener(newsOf(payload)));
     return hearing.catch((error: unknown) => {

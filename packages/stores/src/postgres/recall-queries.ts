@@ -1,6 +1,6 @@
 import type { MessageId, ThreadId } from '@bobbin/core';
 import {
-  assertName,
+  assertNames,
   nearestVectors,
   searchText,
   wordsOf,
@@ -116,8 +116,7 @@ export class RecallQueries implements RecallIndex {
     most: number,
     head: MessageId | null,
   ): Promise<readonly FoundInThread[]> {
-    assertName(tenant);
-    if (thread !== undefined) assertName(thread);
+    assertNames(tenant, thread ?? '');
     const queries = tsqueries(words);
     if (queries.length === 0) return [];
     const rows = (await connection.ask(

@@ -1,9 +1,8 @@
-import { assertKey, type ThreadKey } from '@bobbin/core/internal';
+import { assertNames, type ThreadKey } from '@bobbin/core/internal';
 
 /** A key as the first two values of a query. */
-export function idsOf(key: ThreadKey): [tenant: string, thread: string] {
-  assertKey(key);
-  const { tenant, thread } = key;
+export function idsOf({ tenant, thread }: ThreadKey): [tenant: string, thread: string] {
+  assertNames(tenant, thread);
   return [tenant, thread];
 }
 

@@ -1,6 +1,6 @@
 import type { ThreadId } from '@bobbin/core';
 import {
-  assertName,
+  assertNames,
   type ArtifactId,
   type ErasureOptions,
   type ThreadKey,
@@ -16,7 +16,7 @@ export async function* artifactsIn(
   database: Database,
   tenant: string,
 ): AsyncIterable<readonly ArtifactId[]> {
-  assertName(tenant);
+  assertNames(tenant);
   for (let [thread, version] = ['', -1]; ;) {
     const rows = database.all(
       `SELECT thread, version, artifacts FROM plans

@@ -1,6 +1,6 @@
 import type { MessageId, ThreadId } from '@bobbin/core';
 import {
-  assertName,
+  assertNames,
   nearestVectors,
   rankTexts,
   tellingWords,
@@ -93,7 +93,7 @@ export class RecallTable implements RecallIndex {
     words: readonly string[],
     most: number,
   ): Promise<readonly FoundInThread[]> {
-    assertName(tenant);
+    assertNames(tenant);
     const threads = this.#database.all(
       'SELECT thread FROM threads WHERE tenant = ? AND compacted > 0',
       tenant,

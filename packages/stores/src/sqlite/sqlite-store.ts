@@ -1,6 +1,6 @@
 import type { CompactionEvent, MessageId, Plan, ThreadId } from '@bobbin/core';
 import {
-  assertName,
+  assertNames,
   noParent,
   planArtifacts,
   type Appended,
@@ -215,7 +215,7 @@ class SqliteStore implements CheckableStore, TieredStore {
   }
 
   async threads(tenant: string, most: number, after?: ThreadId): Promise<readonly ThreadEntry[]> {
-    assertName(tenant);
+    assertNames(tenant);
     const rows = this.#database.all(
       `SELECT thread, head, length, version, changed_at AS changedAt FROM threads
        WHERE tenant = ? AND thread ${after === undefined ? '>=' : '>'} ? ORDER BY thread LIMIT ?`,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Plan, Prompt } from '@bobbin/core';
 import {
   render,
-  startPrompt,
+  PromptBuilder,
   windowOf,
   type PromptMessage,
   type Source,
@@ -33,7 +33,7 @@ export function* growsAtTheEnd(scene: Scene): Iterable<Breach> {
   const { thread, plan, prompt, context } = scene;
   const law = 'with one plan a prompt is a prefix of the next';
   const shortest = Math.min(plan.threadVersion, thread.length);
-  const builder = startPrompt(windowOf(thread, plan, shortest), plan, context);
+  const builder = new PromptBuilder(windowOf(thread, plan, shortest), plan, context);
   const lengths: number[] = [];
   let before: readonly PromptMessage[] = [];
   for (let length = shortest; ; length++) {
@@ -53,7 +53,7 @@ export function* growsAtTheEnd(scene: Scene): Iterable<Breach> {
   yield* same('rendered message by message', prompt, builder.finish(context));
   const middle = (shortest + thread.length) >> 1;
   if (middle === shortest) return;
-  const shorter = startPrompt(windowOf(thread, plan, middle), plan, context);
+  const shorter = new PromptBuilder(windowOf(thread, plan, middle), plan, context);
   if (shorter.messages.length !== lengths[middle - shortest])
     yield { law, detail: `at length ${middle} rendering whole and step by step differ` };
 }

@@ -2,7 +2,7 @@ import type { Plan } from '@bobbin/core';
 import {
   emptyPlan,
   holdsReasoning,
-  startPrompt,
+  PromptBuilder,
   windowOf,
   type Node,
   type PromptMessage,
@@ -57,7 +57,7 @@ function byPlan({ thread, plan, context }: Scene, nodes: readonly Node[]): Map<P
 /** The first of some messages, in path order, before which the prompt is no longer what it was. */
 function firstBroken(scene: Scene, plan: Plan, nodes: readonly Node[]): Node | undefined {
   const { thread, prompt, context } = scene;
-  const builder = startPrompt(windowOf(thread, plan, plan.threadVersion), plan, context);
+  const builder = new PromptBuilder(windowOf(thread, plan, plan.threadVersion), plan, context);
   let length = plan.threadVersion;
   for (const node of nodes) {
     for (; length < node.index; length++) builder.push(thread.at(length) as Node);

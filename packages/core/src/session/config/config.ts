@@ -18,7 +18,7 @@ import { ofTenant, summariesBeside } from '../../summary/cache.ts';
 import { trustedSummarizer } from '../../verify/trusted.ts';
 import { isJsonObject } from '../../message/json.ts';
 import { budget } from '../../tokens/budget.ts';
-import { estimator, EXACT, startCalibration } from '../../tokens/calibration.ts';
+import { EXACT, estimator, scaled, startCalibration } from '../../tokens/calibration.ts';
 import { modelMeant } from '../../tokens/model-meant.ts';
 import { isKnownModel, modelFacts, type CacheFacts } from '../../tokens/models.ts';
 
@@ -30,7 +30,8 @@ import { isKnownModel, modelFacts, type CacheFacts } from '../../tokens/models.t
 export function sessionConfig<Wire>(options: BobbinOptions<Wire>): SessionConfig<Wire> {
   checkOptions(options);
   const facts = modelFacts(options.model, options.models);
-  const { counter } = options;
+  const unscaled = options.counter ?? estimator(facts.provider);
+  const calibration = options.counter === undefined ? startCalibration(options.model) : EXACT;
   const policy = shownBy(thriftyPolicy(options), options);
   const { cache } = facts;
   const assumption = assumptionOf(options, facts.windowTokens);
@@ -39,10 +40,10 @@ export function sessionConfig<Wire>(options: BobbinOptions<Wire>): SessionConfig
   return {
     policy: cache === undefined ? policy : priced(policy, cache),
     budget: budget({ windowTokens: options.window ?? facts.windowTokens, ...options.budget }),
-    counter: counter ?? estimator(facts.provider),
-    ...(counter === undefined
-      ? { calibration: startCalibration(options.model), tokenizer: facts }
-      : { calibration: EXACT }),
+    counter: scaled(unscaled, calibration),
+    unscaled,
+    calibration,
+    ...(options.counter === undefined ? { tokenizer: facts } : {}),
     rules: options.rules ?? options.codec?.rules ?? STRICT_RULES,
     tools: options.tools ?? {},
     summarizer: summarizerOf(options, policy, store),

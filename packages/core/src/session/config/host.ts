@@ -53,7 +53,7 @@ function warningOf(event: CompactionEvent): readonly [subject: string, line?: st
 /** The package with the tokenizers. It is optional: in a variable, so that no bundler looks for it. */
 const TOKENIZERS = '@bobbin/models';
 
-type Counting = Pick<SessionConfig<unknown>, 'counter' | 'calibration' | 'tokenizer'>;
+type Counting = Pick<SessionConfig<unknown>, 'counter' | 'unscaled' | 'calibration' | 'tokenizer'>;
 
 /** Loads the exact counter of a configuration on the first call, and returns the configuration with it. */
 export function counterLoader<Config extends Counting>(config: Config): () => Promise<Config> {
@@ -69,7 +69,8 @@ async function withExactCounter<Config extends Counting>(config: Config): Promis
     const { bpe } = (await import(TOKENIZERS)) as {
       readonly bpe: (encoding: string, provider?: string) => Promise<Counter>;
     };
-    return { ...config, counter: await bpe(encoding, provider), calibration: EXACT };
+    const counter = await bpe(encoding, provider);
+    return { ...config, counter, unscaled: counter, calibration: EXACT };
   } catch {
     return config;
   }

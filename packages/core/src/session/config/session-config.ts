@@ -5,6 +5,7 @@ import type { Codec, Embedder, Requester, Store } from '../../ports.ts';
 import type { RehydrationLimits } from '../../recall/rehydrate.ts';
 import type { Budget } from '../../tokens/budget.ts';
 import type { Calibration } from '../../tokens/calibration.ts';
+import type { Counter } from '../../tokens/counter.ts';
 import type { Tokenizer } from '../../tokens/models.ts';
 
 /** Hooks are not awaited. One that throws or rejects has failed for its host only. */
@@ -18,10 +19,12 @@ export interface CompactionHooks {
   }): unknown;
 }
 
-/** What a session works with. `counter` is unscaled: each session has its own calibration. */
+/** What a session works with. */
 export interface SessionConfig<Wire> extends CompactorConfig {
   readonly store: Store;
   readonly codec: Codec<Wire>;
+  /** The counter without its calibration: a session learns another one. */
+  readonly unscaled: Counter;
   readonly calibration: Calibration;
   /** Which tokenizer counts exactly; absent if the host gave a counter. */
   readonly tokenizer?: Tokenizer;

@@ -8,7 +8,7 @@ import type {
 import { artifactId } from '../../message/artifact-content.ts';
 import type { ArtifactId } from '../../message/message.ts';
 import { systemClock } from '../config/host.ts';
-import { assertName } from './thread-name.ts';
+import { assertNames } from './thread-name.ts';
 
 /** Keeps artifacts in this process. Each thread that put some content has its own claim on it. */
 export function memoryArtifacts({
@@ -41,7 +41,7 @@ export function memoryArtifacts({
     },
     bytes: async (id, requester) => find(id, requester)?.bytes,
     async delete({ tenant, threads }) {
-      assertName(tenant);
+      assertNames(tenant);
       let gone = 0;
       for (const [name, { bytes, claims }] of artifacts) {
         const left = claims.filter(
@@ -65,7 +65,7 @@ export function hasExpired({ createdAt, ttlMs }: ArtifactMetadata, now: number):
 }
 
 function nameOf(tenant: string, id: ArtifactId): string {
-  assertName(tenant);
+  assertNames(tenant);
   return `${tenant}\n${id}`;
 }
 

@@ -3,18 +3,18 @@ import type { Clock, Store, ThreadKey } from '../../ports.ts';
 import { systemClock } from '../config/host.ts';
 import { StoredThread } from './stored-thread.ts';
 import { searchThreads } from './tenant-search.ts';
-import { assertKey, assertName } from './thread-name.ts';
+import { assertNames } from './thread-name.ts';
 
 /** Keeps threads and plans in this process: the default, and the model that every other store is compared with. */
 export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } = {}): Store {
-  const threads = new Map<string, { tenant: string; stored: StoredThread }>();
-  const find = (key: ThreadKey): StoredThread | undefined => threads.get(nameOf(key))?.stored;
+  const tenants = new Map<string, Map<string, StoredThread>>();
+  const find = ({ tenant, thread }: ThreadKey): StoredThread | undefined => {
+    assertNames(tenant, thread);
+    return tenants.get(tenant)?.get(thread);
+  };
   const ofTenant = (tenant: string): readonly StoredThread[] => {
-    assertName(tenant);
-    return sorted(
-      [...threads.values()].filter((each) => each.tenant === tenant).map(({ stored }) => stored),
-      (a, b) => (a.id < b.id ? -1 : 1),
-    );
+    assertNames(tenant);
+    return sorted([...(tenants.get(tenant)?.values() ?? [])], (a, b) => (a.id < b.id ? -1 : 1));
   };
   return {
     async append(key, nodes, { expectedHead } = {}) {
@@ -25,7 +25,8 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
       if (conflict !== undefined) return conflict;
       stored.append(nodes);
       stored.changedAt = clock.now();
-      threads.set(nameOf(key), { tenant: key.tenant, stored });
+      const threads = tenants.get(key.tenant) ?? new Map<string, StoredThread>();
+      tenants.set(key.tenant, threads.set(key.thread, stored));
       return { kind: 'appended' };
     },
     window: async (key, head) => find(key)?.window(head),
@@ -41,7 +42,7 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
         .filter(({ id }) => after === undefined || id > after)
         .slice(0, most)
         .flatMap((stored) => stored.entry() ?? []),
-    tenants: async () => sorted([...new Set([...threads.values()].map(({ tenant }) => tenant))]),
+    tenants: async () => sorted([...tenants.keys()]),
     plan: async (key, version) => find(key)?.plan(version),
     async commit(key, plan, expectedVersion, events) {
       const stored = find(key);
@@ -67,16 +68,12 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
       const erased = ofTenant(tenant)
         .filter(({ id, changedAt }) => named?.includes(id) !== false && changedAt <= unchangedSince)
         .map(({ id }) => id);
-      for (const thread of erased) threads.delete(nameOf({ tenant, thread }));
+      for (const thread of erased) tenants.get(tenant)?.delete(thread);
+      if (tenants.get(tenant)?.size === 0) tenants.delete(tenant);
       return erased;
     },
     unembedded: async (key, embedder, most) => find(key)?.unembedded(embedder, most) ?? [],
     keepVectors: async (key, embedder, vectors) => find(key)?.keepVectors(embedder, vectors),
     close: async () => undefined,
   };
-}
-
-function nameOf(key: ThreadKey): string {
-  assertKey(key);
-  return JSON.stringify([key.tenant, key.thread]);
 }

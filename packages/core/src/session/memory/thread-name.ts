@@ -4,18 +4,15 @@ import type { ThreadId } from '../../message/message.ts';
 /**
  * Tenants and threads may have any name that every store can distinguish from any other: half a surrogate pair becomes
  * the same character as any other half in UTF-8, and PostgreSQL keeps no NUL.
+ *
+ * @throws RangeError for any other name.
  */
-export function assertName(name: string): void {
-  if (/[\p{Surrogate}\0]/u.test(name))
-    throw new RangeError(
-      `${JSON.stringify(name)} cannot name a tenant or a thread: half a surrogate pair and NUL are no text`,
-    );
-}
-
-/** @throws RangeError if the tenant or the thread has no name that a store can keep. */
-export function assertKey({ tenant, thread }: ThreadKey): void {
-  assertName(tenant);
-  assertName(thread);
+export function assertNames(...names: readonly string[]): void {
+  for (const name of names)
+    if (/[\p{Surrogate}\0]/u.test(name))
+      throw new RangeError(
+        `${JSON.stringify(name)} cannot name a tenant or a thread: half a surrogate pair and NUL are no text`,
+      );
 }
 
 /**
@@ -30,7 +27,6 @@ export function keyNamed(tenant: string, thread: string): ThreadKey {
       throw new RangeError(
         `the name of a ${what} must be a string that is not empty, not ${JSON.stringify(name)}`,
       );
-  const key = { tenant, thread: thread as ThreadId };
-  assertKey(key);
-  return key;
+  assertNames(tenant, thread);
+  return { tenant, thread: thread as ThreadId };
 }

@@ -11,8 +11,7 @@ import {
 import type { PromptMessage, Prompt } from '../../render/prompt.ts';
 import { unitStarts } from '../../thread/units.ts';
 import { withMessages, type Fitted } from '../fitted.ts';
-import { isCopyOf, type HostCopies } from './host-copies.ts';
-import { decodeList, type HostList } from './host-list.ts';
+import { HostList, isCopyOf, type HostCopies } from './host-list.ts';
 import type { Match, Overlap } from './match.ts';
 import type { Session } from '../session.ts';
 import type { CompactOptions, Refusal } from '../config/session-config.ts';
@@ -69,7 +68,7 @@ export class Conversation<Wire> {
   #held: GivenPrompt<Wire> | undefined;
   /** What the host's list begins with since it left out what a provider compacted. */
   #swapped: SwappedBeginning<Wire> | undefined;
-  #reported: ReportedUsage;
+  #reported: (() => Usage | undefined) | undefined;
   #beside: readonly object[] = [];
   /** How the list begins that a host of this habit sends again and again; undefined if it may begin in other ways. */
   #opening: string | undefined;
@@ -136,7 +135,7 @@ export class Conversation<Wire> {
     const base = this.session.length - path.length;
     const length = known < 0 ? this.session.length : base + known + 1;
     this.#swapped = {
-      copies: list.from(0).slice(0, given + 1),
+      copies: list.copies.slice(0, given + 1),
       length: known < 0 ? length + 1 : length,
     };
     return this.match(list, { given: known < 0 ? given : given + 1, same: 0, length });
@@ -144,9 +143,9 @@ export class Conversation<Wire> {
 
   #sinceSwap(list: HostList<Wire>): Overlap | undefined {
     const { copies = [], length = 0 } = this.#swapped ?? {};
-    if (copies.length === 0 || list.length < copies.length || length > this.session.length)
+    if (copies.length === 0 || list.copies.length < copies.length || length > this.session.length)
       return undefined;
-    const isSwapped = copies.every((copy, i) => isCopyOf(copy, list.at(i)));
+    const isSwapped = copies.every((copy, i) => isCopyOf(copy, list.copies[i]));
     return isSwapped ? this.#sameFrom(list, { given: copies.length, length }) : undefined;
   }
 
@@ -166,11 +165,14 @@ export class Conversation<Wire> {
     };
   }
 
-  /** Appends what is new. `usage` is what the provider reported for the last assistant message of the list. */
+  /**
+   * Appends what is new, and returns the last message of the list. `usage` is what the provider reported for the last
+   * assistant message of the list.
+   */
   async take(
     match: Match<Wire>,
-    usage: Usage | undefined = usageIn(this.#reported),
-  ): Promise<void> {
+    usage: Usage | undefined = this.#reported?.(),
+  ): Promise<MessageId | undefined> {
     const { list, given, same, length, resent, fresh, lengths } = match;
     this.#reported = undefined;
     this.#opening =
@@ -178,7 +180,7 @@ export class Conversation<Wire> {
     if (same > 0) this.#handOver(match);
     if (resent.length > 0) this.session.refresh(resent, length);
     const messages = usage === undefined ? fresh : withUsage(fresh, usage);
-    const sent = list.from(given + same);
+    const sent = list.copies.slice(given + same);
     if (messages.length > 0) await this.session.appendDecoded(messages, sent);
     const seen = this.#seen.slice(0, length);
     while (seen.length < length) seen.push(undefined);
@@ -189,27 +191,28 @@ export class Conversation<Wire> {
       for (let more = 1; more < count; more++) seen.push(undefined);
     }
     this.#seen = seen;
+    return this.session.head;
   }
 
   /** Notes the host's newest objects for messages that equal what it sent last: a prompt hands those out. */
   #handOver({ list, given, same, length }: Match<Wire>): void {
     const resent = this.#seen.slice(0, length).filter((seen) => seen !== undefined);
     for (const [i, { copy }] of resent.slice(resent.length - same).entries())
-      this.#host.copies.rehost(copy, list.hostAt(given + i));
+      this.#host.copies.rehost(copy, list.wire[given + i] as Wire);
   }
 
   /** Appends messages that a host adds by themselves, with the usage that was reported for an answer among them. */
   async add(wire: readonly Wire[]): Promise<void> {
-    const { messages } = decodeList(this.#host.copies.codec, wire, this.session.earlier);
+    const { copies, messages } = this.#decoded(wire);
     const isAnswered = messages.some(({ role }) => role === 'assistant');
-    const usage = usageIn(this.#reported);
+    const usage = this.#reported?.();
     if (isAnswered) this.#reported = undefined;
-    await this.session.appendDecoded(withUsage(messages, usage), wire);
+    await this.session.appendDecoded(withUsage(messages, usage), copies);
   }
 
   /** Notes the usage that a provider reported for an answer; the host's next list contains that answer. */
   report(usage: ReportedUsage): void {
-    this.#reported = usage;
+    this.#reported = typeof usage === 'function' ? usage : () => usage;
   }
 
   /** Remembers the prompt that was given last until another is held: the host continues from it for long. */
@@ -219,15 +222,20 @@ export class Conversation<Wire> {
 
   /** How many of a host's messages are on the path from an index on. */
   sharedMessages(index: number, wire: readonly Wire[]): number {
-    const { messages } = decodeList(this.#host.copies.codec, wire, this.session.earlier);
-    return this.sharedFrom(index, messages);
+    return this.sharedFrom(index, this.#decoded(wire).messages);
+  }
+
+  #decoded(wire: readonly Wire[]): { copies: readonly Wire[]; messages: readonly Message[] } {
+    const list = new HostList(wire, this.#host.copies);
+    return { copies: list.copies, messages: list.decodedFrom(0, this.session.earlier).messages };
   }
 
   /** The prompt for what was taken. `beside` is what else the request contains. */
   async prompt(options?: CompactOptions, beside: readonly object[] = []): Promise<Fitted<Wire>> {
     this.#beside = beside;
+    const prompting = this.session.prompt(options);
     const { length } = this.session;
-    return this.#give(await this.session.prompt(options), length);
+    return this.#give(await prompting, length);
   }
 
   /** Compacts at any pressure. */
@@ -263,11 +271,10 @@ export class Conversation<Wire> {
 
   #give(fitted: Fitted<Wire>, length: number, waiting: readonly Message[] = []): Fitted<Wire> {
     const ids = waiting.map((_, i) => this.session.at(length - waiting.length + i)?.id);
-    const encode = (): Wire[] => [
+    const own = withMessages(fitted, () => [
       ...(this.#host.mark?.(fitted.messages, fitted.prompt, this.#beside) ?? fitted.messages),
       ...this.#host.copies.codec.encode(waiting),
-    ];
-    const own = withMessages(fitted, encode);
+    ]);
     if (this.#host.habit === 'continues')
       this.#given = [{ fitted: own, length, waiting: ids }, ...this.#given].slice(0, MOST_GIVEN);
     return withMessages(fitted, () => own.messages.map((wire) => this.#host.copies.handOut(wire)));
@@ -287,9 +294,10 @@ export class Conversation<Wire> {
     { fitted, length, waiting }: GivenPrompt<Wire>,
   ): Omit<Overlap, 'same'> | undefined {
     const { messages, plan } = fitted;
-    const most = Math.min(list.length, messages.length);
+    const most = Math.min(list.copies.length, messages.length);
     let equal = 0;
-    while (equal < most && this.#isEqual(messages[equal] as Wire, list.at(equal))) equal += 1;
+    while (equal < most && this.#isEqual(messages[equal] as Wire, list.copies[equal] as Wire))
+      equal += 1;
     if (length !== undefined && equal > 0 && equal === messages.length)
       return { given: equal, length };
     const sources = [...fitted.prompt.messages.map(sourceId), ...waiting];
@@ -317,9 +325,9 @@ export class Conversation<Wire> {
 
   #sameFrom(list: HostList<Wire>, { given, length: from }: Omit<Overlap, 'same'>): Overlap {
     let [same, length] = [0, from];
-    for (; given + same < list.length; same++) {
+    for (; given + same < list.copies.length; same++) {
       const seen = this.#seen[length];
-      if (seen === undefined || !isCopyOf(seen.copy, list.at(given + same))) break;
+      if (seen === undefined || !isCopyOf(seen.copy, list.copies[given + same])) break;
       length += seen.count;
     }
     return { given, same, length };
@@ -345,10 +353,6 @@ export class Conversation<Wire> {
 interface SeenMessage<Wire> {
   readonly copy: Wire;
   readonly count: number;
-}
-
-function usageIn(reported: ReportedUsage): Usage | undefined {
-  return typeof reported === 'function' ? reported() : reported;
 }
 
 /** The position in a host's list of one of the messages that it became. */

@@ -1,4 +1,5 @@
 import { lastIndex } from '../../check/list.ts';
+import { list as checkList } from '../../check/shape.ts';
 import type { MessageId, ThreadId, Usage } from '../../message/message.ts';
 import {
   Conversation,
@@ -8,16 +9,13 @@ import {
   type ReportedUsage,
 } from './conversation.ts';
 import type { Fitted } from '../fitted.ts';
-import { HostCopies } from './host-copies.ts';
-import { HostList } from './host-list.ts';
+import { HostCopies, HostList } from './host-list.ts';
 import type { Match, Overlap } from './match.ts';
 import { openSession, Session } from '../session.ts';
 import type { CompactOptions, Refusal, SessionConfig } from '../config/session-config.ts';
 import { randomName } from '../config/host.ts';
 
 const MOST_OPEN = 1_000;
-
-const NOTHING = (): void => undefined;
 
 /** The beginning of the names of threads that the host did not name. */
 const UNNAMED = 'conversation-';
@@ -92,10 +90,12 @@ export class Conversations<Wire> {
 
   /** Appends what is new in a list to the conversation that the list belongs to. */
   take(wire: readonly Wire[], { thread, usage }: ListHint = {}): Promise<HostRequest<Wire>> {
+    checkList(wire, 'messages');
     return this.exclusively(async () => {
-      const [conversation, match] = await this.#find(wire, thread);
-      const taken = await this.#append(conversation, match, usage);
-      return new HostRequest(this, taken, match.fresh.length === taken.session.length);
+      const [found, match] = await this.#find(wire, thread);
+      const conversation = await this.#at(found, match);
+      const head = await conversation.take(match, usage);
+      return new HostRequest(this, this.#used(conversation), head, match.known === 0);
     });
   }
 
@@ -108,7 +108,10 @@ export class Conversations<Wire> {
   continue(conversation: Conversation<Wire>, wire: readonly Wire[], usage?: Usage): Promise<void> {
     return this.exclusively(async () => {
       const match = conversation.match(new HostList(wire, this.#host.copies));
-      if (match.fresh.length > 0) await this.#append(conversation, match, usage);
+      if (match.fresh.length === 0) return;
+      const continued = await this.#at(conversation, match);
+      await continued.take(match, usage);
+      this.#used(continued);
     });
   }
 
@@ -159,7 +162,10 @@ export class Conversations<Wire> {
       this.#config = config;
       return task();
     });
-    this.#queue = run.then(NOTHING, NOTHING);
+    this.#queue = run.then(
+      () => undefined,
+      () => undefined,
+    );
     return run;
   }
 
@@ -168,8 +174,7 @@ export class Conversations<Wire> {
     const isFirst = this.#open.length === 0;
     const known = isFirst ? undefined : this.#best(list, thread);
     if (known !== undefined && isNextStep(known[1])) return known;
-    const [place, session] = (await this.#located(list.ids(), thread)) ?? [];
-    const stored = place && session && this.#stored(list, place, session, known);
+    const stored = this.#locate && (await this.#stored(list, thread, known));
     if (isFirst) return stored ?? this.#begin(list, thread);
     return stored ?? known ?? this.#swapped(list, thread) ?? this.#begin(list, thread);
   }
@@ -190,28 +195,19 @@ export class Conversations<Wire> {
   }
 
   /** The conversation as other processes stored it, if they know more of the list than this one does. */
-  #stored(
+  async #stored(
     list: HostList<Wire>,
-    place: StoredPlace,
-    session: Session<Wire>,
+    thread: string | undefined,
     known: readonly [Conversation<Wire>, Match<Wire>] | undefined,
-  ): [Conversation<Wire>, Match<Wire>] | undefined {
+  ): Promise<[Conversation<Wire>, Match<Wire>] | undefined> {
+    const [place, session] = (await this.#located(list.ids(), thread)) ?? [];
+    if (place === undefined || session === undefined) return undefined;
     if (known !== undefined && session.length <= known[1].known) return undefined;
     const conversation = new Conversation(session, this.#host);
     if (place.sentAt !== undefined) session.sentBefore(place.sentAt);
     conversation.report(place.usage);
     const match = conversation.match(list);
     return isRelated(conversation, match) ? [conversation, match] : undefined;
-  }
-
-  async #append(
-    conversation: Conversation<Wire>,
-    match: Match<Wire>,
-    usage: Usage | undefined,
-  ): Promise<Conversation<Wire>> {
-    const target = await this.#at(conversation, match);
-    await target.take(match, usage);
-    return this.#used(target);
   }
 
   /** The conversation itself if the list continues it, or a fork if the list leaves it. */
@@ -269,8 +265,12 @@ export class Conversations<Wire> {
     list: HostList<Wire>,
     thread: string | undefined = this.#thread,
   ): Promise<[Conversation<Wire>, Match<Wire>]> {
-    if (thread === undefined)
-      return [new Conversation(this.#newSession(), this.#host), newMatch(list)];
+    if (thread === undefined) {
+      const conversation = new Conversation(this.#newSession(), this.#host);
+      const { messages: fresh, lengths } = list.decodedFrom(0, []);
+      const nothing = { given: 0, same: 0, length: 0, known: 0, last: null, resent: [] } as const;
+      return [conversation, { ...nothing, list, continues: true, fresh, lengths }];
+    }
     const conversation = await this.#named(thread);
     const match = conversation.match(list);
     if (isRelated(conversation, match)) return [conversation, match];
@@ -304,13 +304,6 @@ export class Conversations<Wire> {
   }
 }
 
-/** How a list matches a conversation that has no messages yet. */
-function newMatch<Wire>(list: HostList<Wire>): Match<Wire> {
-  const { messages: fresh, lengths } = list.decodedFrom(0, []);
-  const nothing = { given: 0, same: 0, length: 0, known: 0, last: null, resent: [] } as const;
-  return { ...nothing, list, continues: true, fresh, lengths };
-}
-
 function isRelated<Wire>({ session }: Conversation<Wire>, { known }: Match<Wire>): boolean {
   return known > 0 || session.length === 0;
 }
@@ -342,12 +335,13 @@ export class HostRequest<Wire> {
   constructor(
     conversations: Conversations<Wire>,
     conversation: Conversation<Wire>,
+    head: MessageId | undefined,
     isFirst: boolean,
   ) {
     this.#conversations = conversations;
-    this.isFirst = isFirst;
     this.#conversation = conversation;
-    this.head = conversation.session.head;
+    this.head = head;
+    this.isFirst = isFirst;
   }
 
   get conversation(): Conversation<Wire> {

@@ -1,14 +1,7 @@
+import type { CompactorConfig } from '../../compact/compaction.ts';
 import { expiryOf } from '../../plan/expiry.ts';
 import type { ToolPolicies } from '../../plan/durability.ts';
-import {
-  hasCalls,
-  hasCompaction,
-  isSigned,
-  mediaBytes,
-  startsTurn,
-  textOf,
-  type Message,
-} from '../../message/message.ts';
+import { isSentMedia, startsTurn, textOf, type Message, type Part } from '../../message/message.ts';
 import type { Node } from '../../thread/thread.ts';
 import { largestResultTokens } from '../../tokens/estimate.ts';
 import { usageTokens, validUsage } from '../../tokens/usage.ts';
@@ -66,19 +59,18 @@ export function reportedInput(node: Node, since: number): number | undefined {
 export function withMessage(
   before: Figures,
   { message, index }: Node,
-  tokens: number,
-  tools: ToolPolicies,
+  { counter, tools }: Pick<CompactorConfig, 'counter' | 'tools'>,
   since: number,
 ): Figures {
   let figures = startsTurn(message) ? withTurn(before, message, tools) : before;
   // A model wrote it, so everything before it was sent.
-  if (message.role === 'assistant')
-    figures = { ...withSentMessages(figures, index), inLoop: hasCalls(message) };
+  if (message.role === 'assistant') {
+    const sentMessages = Math.max(figures.sentMessages, index);
+    figures = { ...figures, sentMessages, largestUnsentTokens: 0, inLoop: false };
+  }
   if (message.meta?.time !== undefined) figures = withExpiryOf(figures, message, tools);
-  if (isSigned(message)) figures = { ...figures, signedInTurn: true };
-  if (hasCompaction(message)) figures = { ...figures, compactionAt: index };
-  const media = mediaBytes(message);
-  if (media > 0) figures = { ...figures, mediaBytes: figures.mediaBytes + media };
+  for (const part of message.parts) figures = withPart(figures, part, index);
+  const tokens = counter.message(message);
   const largest = largestResultTokens(message, tokens);
   if (largest > figures.largestUnsentTokens) figures = { ...figures, largestUnsentTokens: largest };
   const isReported = message.meta?.usage !== undefined && index >= since;
@@ -93,6 +85,27 @@ export function withMessage(
   };
 }
 
+/** The figures with one part of the message at an index. */
+function withPart(figures: Figures, part: Part, index: number): Figures {
+  switch (part.kind) {
+    case 'reasoning':
+      return part.signature === undefined ? figures : { ...figures, signedInTurn: true };
+    case 'opaque':
+      return part.compaction === true ? { ...figures, compactionAt: index } : figures;
+    case 'image':
+    case 'file':
+      return isSentMedia(part)
+        ? { ...figures, mediaBytes: figures.mediaBytes + part.source.length }
+        : figures;
+    case 'result':
+      return part.content.reduce((sum, inner) => withPart(sum, inner, index), figures);
+    case 'call':
+      return { ...figures, inLoop: true };
+    case 'text':
+      return figures;
+  }
+}
+
 /** The newest user message does not expire; with a new one, the one before it may. */
 function withTurn(figures: Figures, message: Message, tools: ToolPolicies): Figures {
   return {
@@ -102,15 +115,6 @@ function withTurn(figures: Figures, message: Message, tools: ToolPolicies): Figu
     nextExpiry: Math.min(figures.nextExpiry, figures.newestExpiry),
     newestExpiry:
       message.meta?.time === undefined ? Number.POSITIVE_INFINITY : expiryOf(message, tools),
-  };
-}
-
-/** The figures once a number of messages was sent to a model. */
-export function withSentMessages(figures: Figures, messages: number): Figures {
-  return {
-    ...figures,
-    sentMessages: Math.max(figures.sentMessages, messages),
-    largestUnsentTokens: 0,
   };
 }
 

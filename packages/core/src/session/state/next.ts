@@ -3,16 +3,10 @@ import { aimOf } from '../../compact/policy.ts';
 import { lastOf } from '../../check/list.ts';
 import { mediaBytes } from '../../message/message.ts';
 import { rewritePays } from '../../plan/economics.ts';
-import {
-  firedBecause,
-  firesOnFloor,
-  mustAct,
-  unseenTokens,
-  type TriggerInput,
-} from '../../plan/trigger.ts';
+import { firedBecause, firesOnFloor, unseenTokens, type TriggerInput } from '../../plan/trigger.ts';
 import { LEAST_FREED_TOKENS, trimPays, type TrimCase } from '../../plan/trim-figures.ts';
-import type { PromptBuilder } from '../../render/builder.ts';
-import { beginsTurn, type PromptMessage } from '../../render/prompt.ts';
+import { beginsTurn, type PromptBuilder } from '../../render/builder.ts';
+import type { PromptMessage } from '../../render/prompt.ts';
 import { besideMessages, messageLimit } from '../../tokens/budget.ts';
 import type { SessionState } from './state.ts';
 
@@ -41,20 +35,24 @@ const RESTORE_SHARE = 0.85;
 /** One request for a prompt. */
 export interface PromptRequest {
   readonly now: number;
-  /** Nothing was said since the plan in force was made, or since a compaction was tried: the trigger has its answer. */
-  readonly settled: boolean;
+  /** The state when the prompt was asked for. */
+  readonly start: SessionState;
   /** Steps that were taken for this request. */
   readonly done: ReadonlySet<Step['kind']>;
+}
+
+/** What decides whether a prompt is compacted. */
+interface Sizes extends TriggerInput {
+  readonly limitTokens: number;
 }
 
 /** Computes what a batch of trimming would do; undefined if the policy does not trim. */
 export type TrimOf = () => TrimCase | undefined;
 
-export function startRequest(state: SessionState, now: number): PromptRequest {
-  const { version, plan, thread, figures } = state;
+/** True if nothing was said since the plan was made, or since a compaction was tried: the trigger has its answer. */
+function isSettled({ version, plan, thread, figures }: SessionState): boolean {
   const isPlanned = version > 0 && plan.threadVersion === thread.length;
-  const settled = figures.hasNewBudget !== true && (isPlanned || figures.triedAt === thread.length);
-  return { now, settled, done: new Set() };
+  return figures.hasNewBudget !== true && (isPlanned || figures.triedAt === thread.length);
 }
 
 /** The request once a step was taken. */
@@ -72,9 +70,10 @@ export function next(
   const { config, plan } = state;
   const { done } = request;
   if (!AFTER_DECISION.some((kind) => done.has(kind))) {
-    const input = triggerInput(state, prompt);
+    const limitTokens = messageLimit(config.budget);
+    const sizes = { ...triggerInput(state, prompt), limitTokens };
     const step =
-      upkeep(state, prompt, trim, input, request) ?? decided(state, prompt, input, request);
+      upkeep(state, prompt, trim, sizes, request) ?? decided(state, prompt, sizes, request);
     if (step !== undefined) return step;
   }
   // Only what was compacted can be brought back.
@@ -89,8 +88,8 @@ function upkeep(
   state: SessionState,
   prompt: PromptBuilder,
   trim: TrimOf,
-  input: TriggerInput,
-  { now, settled, done }: PromptRequest,
+  { tokens, limitTokens }: Sizes,
+  { now, start, done }: PromptRequest,
 ): Step | undefined {
   const { figures, config, plan } = state;
   const { compactionAt: index } = figures;
@@ -101,14 +100,14 @@ function upkeep(
   const { mediaBytes: most = Number.POSITIVE_INFINITY } = config.rules;
   const mayExceed = !done.has('externalize-media') && figures.mediaBytes > most;
   if (mayExceed && exceedsMediaBytes(state, prompt, most)) return { kind: 'externalize-media' };
-  const mayShorten = !done.has('shorten-unread') && mustAct(input);
+  const mayShorten = !done.has('shorten-unread') && tokens > limitTokens;
   if (mayShorten && figures.largestUnsentTokens > firstSightTokens(config))
     return { kind: 'shorten-unread' };
   const { cutPinTokens = 0 } = plan;
-  const hasSpace = prompt.tokens + cutPinTokens <= messageLimit(config.budget) * RESTORE_SHARE;
-  if (isFree && !settled && !done.has('restore-pins') && cutPinTokens > 0 && hasSpace)
-    return { kind: 'restore-pins' };
-  const mayTrim = isFree && !done.has('trim') && prompt.tokens >= LEAST_FREED_TOKENS;
+  const mayRestore = isFree && !done.has('restore-pins') && cutPinTokens > 0;
+  const hasSpace = tokens + cutPinTokens <= limitTokens * RESTORE_SHARE;
+  if (mayRestore && hasSpace && !isSettled(start)) return { kind: 'restore-pins' };
+  const mayTrim = isFree && !done.has('trim') && tokens >= LEAST_FREED_TOKENS;
   return mayTrim ? trimming(state, trim, now) : undefined;
 }
 
@@ -142,16 +141,16 @@ function exceedsMediaBytes(state: SessionState, prompt: PromptBuilder, most: num
 function decided(
   state: SessionState,
   prompt: PromptBuilder,
-  input: TriggerInput,
-  { now, settled }: PromptRequest,
+  sizes: Sizes,
+  { now, start }: PromptRequest,
 ): Step | undefined {
-  const { tokens, budget } = input;
-  if (mustAct(input))
-    return { kind: 'compact', reason: `${tokens} tokens > limit ${messageLimit(budget)}` };
+  const { tokens, limitTokens } = sizes;
+  if (tokens > limitTokens)
+    return { kind: 'compact', reason: `${tokens} tokens > limit ${limitTokens}` };
   if (isBound(state)) return undefined;
-  const reason = firedBecause(state.config.policy.trigger, input);
-  if (reason === undefined || settled || state.plan.undid !== undefined) return undefined;
-  return weighed(state, prompt, input, reason, now);
+  const reason = firedBecause(state.config.policy.trigger, sizes);
+  if (reason === undefined || isSettled(start) || state.plan.undid !== undefined) return undefined;
+  return weighed(state, prompt, sizes, reason, now);
 }
 
 /** A trigger has fired: a compaction that would free little, or not pay yet, is postponed. */

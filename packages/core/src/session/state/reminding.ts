@@ -40,17 +40,11 @@ export function isReminded({ reminding, thread }: SessionState): boolean {
   return reminding.placed.some(({ turn }) => turn === thread.head?.turn);
 }
 
-/** What the prompt is reminded of: nothing if all of the thread is shown. The list is the same until it changes. */
-export function remindersIn({ plan, reminding }: SessionState): readonly PlacedReminder[] {
-  return plan.records.length === 0 ? NO_REMINDERS.placed : reminding.placed;
-}
-
-/** The messages of the prompt, with the reminders in their places. */
+/** The messages of the prompt, with the reminders in their places; with none if all of the thread is shown. */
 export function messagesIn(state: SessionState, prompt: PromptBuilder): readonly PromptMessage[] {
-  const reminders = remindersIn(state);
-  const { thread, plan, config } = state;
-  if (reminders.length === 0) return prompt.messages;
-  return remindedMessages(prompt.messages, reminders, indexIn(thread, plan), config.rules);
+  const { thread, plan, config, reminding } = state;
+  if (plan.records.length === 0 || reminding.placed.length === 0) return prompt.messages;
+  return remindedMessages(prompt.messages, reminding.placed, indexIn(thread, plan), config.rules);
 }
 
 /**

@@ -2,7 +2,7 @@ import { canonicalJson } from '../../message/json.ts';
 import { isSigned } from '../../message/message.ts';
 import type { PlacedReminder } from '../../recall/reminded-prompt.ts';
 import { holdsReasoning, type Plan } from '../../plan/plan.ts';
-import type { PromptMessage } from '../../render/prompt.ts';
+import type { Prompt, PromptMessage } from '../../render/prompt.ts';
 import { runningLoop } from '../../thread/units.ts';
 import type { SessionState } from './state.ts';
 
@@ -20,34 +20,31 @@ export interface SentPrompt {
   readonly kind: 'prompt';
   readonly plan: Plan;
   readonly reminders: readonly PlacedReminder[];
-  /** The list may have grown since: only the first `length` messages were sent. */
-  readonly messages: readonly PromptMessage[];
-  readonly length: number;
+  readonly prompt: Pick<Prompt, 'messages'>;
 }
 
 /** The first position at which a prompt is not as it was sent; undefined if it only grew. */
 export function firstDifference(
-  { messages, length }: SentPrompt,
+  { prompt }: SentPrompt,
   now: readonly PromptMessage[],
 ): number | undefined {
-  for (let i = 0; i < length; i++) if (!isSame(messages[i], now[i])) return i;
-  return undefined;
+  const difference = prompt.messages.findIndex((message, i) => !isSame(message, now[i]));
+  return difference < 0 ? undefined : difference;
 }
 
-function isSame(a: PromptMessage | undefined, b: PromptMessage | undefined): boolean {
-  if (a?.message === b?.message) return true;
-  if (a === undefined || b === undefined || a.message.role !== b.message.role) return false;
+function isSame(a: PromptMessage, b: PromptMessage | undefined): boolean {
+  if (a.message === b?.message) return true;
+  if (b === undefined || a.message.role !== b.message.role) return false;
   return canonicalJson(a.message.parts) === canonicalJson(b.message.parts);
 }
 
 /** The index of the path from which a prompt is not as it was sent; undefined if it only grew. */
 export function changedFrom(
-  { sent, thread, plan }: SessionState,
-  reminders: readonly PlacedReminder[],
+  { sent, thread, plan, reminding }: SessionState,
   now: readonly PromptMessage[],
 ): number | undefined {
   if (sent.kind !== 'prompt') return sent.kind === 'elsewhere' ? 0 : undefined;
-  if (sent.plan === plan && sent.reminders === reminders) return undefined;
+  if (sent.plan === plan && sent.reminders === reminding.placed) return undefined;
   const position = firstDifference(sent, now);
   if (position === undefined) return undefined;
   for (const { source } of now.slice(position)) {

@@ -3,7 +3,7 @@ import type { CompactionEvent } from '../../events.ts';
 import { nextExpiry } from '../../plan/expiry.ts';
 import { currentSummary, emptyPlan, windowOf, type Plan } from '../../plan/plan.ts';
 import type { StoredWindow, ThreadKey } from '../../ports.ts';
-import { startPrompt } from '../../render/render.ts';
+import { PromptBuilder } from '../../render/builder.ts';
 import type { Message, MessageId } from '../../message/message.ts';
 import { Thread, type Node } from '../../thread/thread.ts';
 import { inWindow, messageLimit, type Budget } from '../../tokens/budget.ts';
@@ -35,7 +35,7 @@ export interface SessionState {
   /** The configuration in force; its counter contains what was learnt. */
   readonly config: CompactorConfig;
   /** The counter without what was learnt. */
-  readonly counter: Counter;
+  readonly unscaled: Counter;
   readonly learning: Learning;
   /** The path of the conversation, as far as it is in memory. */
   readonly thread: Thread;
@@ -63,8 +63,8 @@ export function startState(
   const plan = stored?.current?.plan ?? emptyPlan(key.thread, config.policy.style);
   const fresh: SessionState = {
     key,
-    config: { ...config, counter: scaled(config.counter, calibration) },
-    counter: config.counter,
+    config,
+    unscaled: config.unscaled,
     learning: { calibration, besideTokens: 0, lastUnits: Number.POSITIVE_INFINITY },
     thread: new Thread(key.thread),
     plan,
@@ -84,69 +84,69 @@ const MOST_REPORTS = 20;
 
 /** Reads the stored messages, and learns from the newest answers to prompts of the plan in force, oldest first. */
 function withStored(fresh: SessionState, stored: StoredWindow): SessionState {
-  const { plan } = fresh;
-  let state: SessionState = {
-    ...fresh,
-    thread: Thread.resume(fresh.key.thread, stored.carried, stored.tail),
-    version: stored.current?.version ?? 0,
-    latest: stored.version,
-    figures: { ...NO_FIGURES, task: currentSummary(plan)?.summary.task ?? null },
-    ...(plan.records.length === 0 ? {} : { sent: { kind: 'resumed' } }),
-  };
+  const { plan, config, key } = fresh;
+  const thread = Thread.resume(key.thread, stored.carried, stored.tail);
+  let figures: Figures = { ...NO_FIGURES, task: currentSummary(plan)?.summary.task ?? null };
   const answers: (readonly [index: number, reportedTokens: number])[] = [];
-  for (const node of state.thread.path()) {
-    const reported = reportedInput(node, state.plan.threadVersion);
-    state = withFiguresOf(state, node);
+  for (const node of thread.path()) {
+    const reported = reportedInput(node, plan.threadVersion);
+    figures = withMessage(figures, node, config, plan.threadVersion);
     if (reported !== undefined) answers.push([node.index, reported]);
   }
-  const taught = state.plan.undid === undefined ? answers.slice(-MOST_REPORTS) : [];
+  for (const { message } of windowOf(thread, plan).carried)
+    figures = withExpiryOf(figures, message, config.tools);
+  let state: SessionState = {
+    ...fresh,
+    thread,
+    version: stored.current?.version ?? 0,
+    latest: stored.version,
+    figures,
+    ...(plan.records.length === 0 ? {} : { sent: { kind: 'resumed' } }),
+  };
+  const taught = plan.undid === undefined ? answers.slice(-MOST_REPORTS) : [];
   for (const [index, reported] of taught) {
-    const answered = windowOf(state.thread, state.plan, index);
-    const { tokens } = startPrompt(answered, state.plan, state.config);
-    state = learnt({ ...state, figures: { ...state.figures, unreportedTokens: tokens } }, reported);
+    const { tokens } = new PromptBuilder(windowOf(thread, plan, index), plan, state.config);
+    state = learnt(state, { ...state.figures, unreportedTokens: tokens }, reported);
   }
-  const { tools } = state.config;
-  const figures = windowOf(state.thread, state.plan).carried.reduce(
-    (sum, { message }) => withExpiryOf(sum, message, tools),
-    state.figures,
-  );
-  return { ...state, figures };
-}
-
-function withFiguresOf(state: SessionState, node: Node): SessionState {
-  const { counter, tools } = state.config;
-  const tokens = counter.message(node.message);
-  const figures = withMessage(state.figures, node, tokens, tools, state.plan.threadVersion);
-  return { ...state, figures };
+  return state;
 }
 
 /** Messages were appended and stored. */
 export function appended(before: SessionState, nodes: readonly Node[]): SessionState {
   let state: SessionState = { ...before, thread: before.thread.extended(nodes) };
+  let { figures } = before;
+  const { threadVersion } = before.plan;
   for (const node of nodes) {
-    const { usage } = node.message.meta ?? {};
-    state = withFiguresOf(state, node);
-    if (usage !== undefined) state = learnt(state, reportedInput(node, state.plan.threadVersion));
+    figures = withMessage(figures, node, state.config, threadVersion);
+    if (node.message.meta?.usage === undefined) continue;
+    state = learnt(state, figures, reportedInput(node, threadVersion));
+    figures = state.figures;
   }
-  return state;
+  return { ...state, figures };
 }
 
-/** A provider has said how large the last request was. */
-function learnt(state: SessionState, reportedTokens: number | undefined): SessionState {
-  const { unreportedTokens } = state.figures;
-  if (unreportedTokens === undefined || reportedTokens === undefined) return state;
+/** The state with newer figures, and with what they teach if a provider has said how large the last request was. */
+function learnt(
+  state: SessionState,
+  figures: Figures,
+  reportedTokens: number | undefined,
+): SessionState {
+  const { unreportedTokens } = figures;
+  if (unreportedTokens === undefined || reportedTokens === undefined) return { ...state, figures };
   const { learning, budget, recalibrated } = learn(
     state.learning,
     state.config.budget,
     unreportedTokens,
     reportedTokens,
   );
-  const counter = recalibrated ? scaled(state.counter, learning.calibration) : state.config.counter;
+  const counter = recalibrated
+    ? scaled(state.unscaled, learning.calibration)
+    : state.config.counter;
   return {
     ...state,
     learning,
     config: { ...state.config, budget, counter },
-    figures: withoutUnreported(state.figures),
+    figures: withoutUnreported(figures),
   };
 }
 
@@ -155,7 +155,7 @@ export function withRefusal(
   state: SessionState,
   { requestTokens, limitTokens }: Refusal,
 ): SessionState {
-  const known = learnt(state, requestTokens);
+  const known = learnt(state, state.figures, requestTokens);
   const { budget } = known.config;
   const windowTokens = Math.min(budget.windowTokens, limitTokens ?? Number.POSITIVE_INFINITY);
   return withBudget(known, inWindow(budget, windowTokens));
