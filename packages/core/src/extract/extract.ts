@@ -84,6 +84,7 @@ class Extract {
   readonly #carried: Note[] = [];
   readonly #space: RenderSpace;
   readonly #task: string | null;
+  readonly #isShort: boolean;
 
   constructor(request: ExtractRequest) {
     const { previous, nodes, maxTokens = DEFAULT_TOKENS, counter = chars4(), kept = [] } = request;
@@ -101,6 +102,7 @@ class Extract {
     );
     const sample = nodes.length > 0 ? nodes : [...shown.keys()];
     this.#space = { chars: maxTokens * charsPerToken(sample, counter), taskIsShown: isShown };
+    this.#isShort = this.#space.chars < SHORT_CHARS;
   }
 
   summary(): Summary {
@@ -142,10 +144,6 @@ class Extract {
       notes: [...story.chosen(), ...lines.chosen()],
       names: furtherNames(this.#statistics, selection, unnamed, namesChars),
     }));
-  }
-
-  get #isShort(): boolean {
-    return this.#space.chars < SHORT_CHARS;
   }
 
   /** Spends the space. Joined lines cost less than was estimated: what is left over is spent again. */
@@ -265,15 +263,11 @@ function taskOf(given: string | null, nodes: readonly Node[]): string | null {
 function charsPerToken(nodes: readonly Node[], counter: Counter): number {
   const sample = nodes
     .slice(-20)
-    .map(({ message }) => sampleOf(message))
+    .map(({ message }) => [textOf(message), ...callsOf(message).map(({ args }) => args)])
+    .map((texts) => texts.join('\n').slice(0, 4_000))
     .join('\n')
     .slice(0, 20_000);
   return sample.length < 100 ? 4 : sample.length / Math.max(1, counter.text(sample));
-}
-
-function sampleOf(message: Message): string {
-  const args = callsOf(message).map((call) => call.args);
-  return [textOf(message), ...args].join('\n').slice(0, 4_000);
 }
 
 /** Results that may expire have the time at which they came. */

@@ -63,9 +63,9 @@ export class FileTrails {
     const path = plain(spelling);
     const known = this.find(path);
     if (known === undefined) {
-      const trail = newTrail(path, index);
-      this.add(trail);
-      return trail;
+      const file = { ...UNTOUCHED, path, touchedAt: index };
+      this.add(file);
+      return file;
     }
     if (path.length > known.path.length) {
       this.#byPath.delete(known.path);
@@ -91,18 +91,14 @@ export function noteTouch(trail: FileAccess, { does, lines }: Touch, index: numb
   trail.deleted = does === 'deletes';
 }
 
-function newTrail(path: string, index: number): FileAccess {
-  return {
-    path,
-    reads: 0,
-    edits: 0,
-    written: false,
-    deleted: false,
-    touchedAt: index,
-    editedAt: -1,
-    ranges: [],
-  };
-}
+const UNTOUCHED = {
+  reads: 0,
+  edits: 0,
+  written: false,
+  deleted: false,
+  editedAt: -1,
+  ranges: [],
+};
 
 /** Ranges of lines in order, those that meet as one. */
 function joinedRanges(ranges: readonly LineRange[]): readonly LineRange[] {

@@ -213,7 +213,7 @@ function outcomeOf(
     tool,
     outcome,
     ...(guessed ? { guessed } : {}),
-    call: oneLine(withoutViewers(line), COMMAND_CHARS),
+    call: oneLine(line.replace(VIEWERS, ''), COMMAND_CHARS),
     ...(result.keyFields === undefined ? {} : { keyFields: result.keyFields }),
     ...(error === '' ? {} : { error }),
     ...(totals.length === 0 ? {} : { result: totals.join('; ') }),
@@ -225,10 +225,6 @@ function outcomeOf(
 const PIPED = /\|\s*(?:tail|head|cat|grep|sed|less|more)\b/;
 /** What only shortens or joins the output. */
 const VIEWERS = /(?:\s*2>&1|\s*\|\s*(?:tail|head|cat)(?:\s+-[\w=]+(?:\s+\d+)?)*)+\s*$/;
-
-function withoutViewers(line: string): string {
-  return line.replace(VIEWERS, '');
-}
 
 /** What a call runs. Undefined for calls that read, search, edit files or keep a task list. */
 function runOf(call: CallPart): { readonly kind: string; readonly line: string } | undefined {
