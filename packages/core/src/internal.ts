@@ -10,7 +10,7 @@ export type { CompactorConfig } from './compact/compaction.ts';
 export type { Rung } from './compact/rungs/rung.ts';
 export { trim } from './compact/rungs/trim.ts';
 export type { ProviderReport } from './events.ts';
-export { namesIn, sentencesOf } from './extract/anchors/names.ts';
+export { namesIn, sentencesOf } from './message/words.ts';
 export { cleanExtract, extractSummarizer, refusal } from './extract/extract-summarizer.ts';
 export { extract } from './extract/extract.ts';
 export { standingFacts } from './extract/facts/supersede.ts';

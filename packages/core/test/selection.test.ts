@@ -1,21 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Selection, type Group, type Item } from '../src/extract/quotes/select.ts';
+import { knownItem, Selection, type Group } from '../src/extract/quotes/select.ts';
 
-const GROUP: Group = { headingChars: 0, ids: [], clarity: 0, items: [], open: true };
-
-function item(id: number, chars: number): Item {
-  return {
-    group: GROUP,
-    merit: 0,
-    chars,
-    ids: [id],
-    clarities: [1],
-    settle: () => undefined,
-    taken: false,
-    worth: 0,
-  };
-}
+const GROUP: Group = { headingChars: 0, ids: [], items: [], open: true };
 
 /** Which of some items, each for a name of its own, are taken. */
 function taken(
@@ -24,7 +11,7 @@ function taken(
   chars: number,
 ): readonly number[] {
   const selection = new Selection(Float64Array.from(needs), chars);
-  const items = sizes.map((size, id) => item(id, size));
+  const items = sizes.map((size, id) => knownItem(GROUP, size, [id]));
   for (const each of items) selection.offer(each);
   selection.spend();
   return items.flatMap((each, id) => (each.taken ? [id] : []));
@@ -43,7 +30,7 @@ test('the most need for each character comes first, and a line that is too long 
 test('a name that is shown already is worth nothing again', () => {
   const selection = new Selection(Float64Array.from([1, 1]), 1_000);
   selection.show(0);
-  const items = [item(0, 50), item(1, 50)];
+  const items = [knownItem(GROUP, 50, [0]), knownItem(GROUP, 50, [1])];
   for (const each of items) selection.offer(each);
   selection.spend();
   assert.deepEqual(

@@ -323,20 +323,6 @@ test('an error of the service is not what the agent said', () => {
   assert.match(shown, /The module is called ledger now\./);
 });
 
-test('of the lines of an edit, those that declare something come first', () => {
-  const body = Array.from({ length: 30 }, (_, i) => `  total_${i} += step_${i * 3}(rows);`);
-  const code = [...body, 'export function closeLedger(year: number): Ledger {', ...body].join('\n');
-  const shown = text(
-    [
-      user('Close the ledger.'),
-      ...round('edit', { path: 'src/ledger.ts', old_string: 'x', new_string: code }, 'ok'),
-      assistant('Done.'),
-    ],
-    220,
-  );
-  assert.match(shown, /\+ export function closeLedger\(year: number\): Ledger \{/);
-});
-
 test('a short text about many edits quotes no line of a search', () => {
   const edits = Array.from({ length: 9 }, (_, i) =>
     round('edit', { path: `src/part_${i}.ts`, old_string: 'a', new_string: `part_${i}()` }, 'ok'),

@@ -93,33 +93,6 @@ test('C6 of a diff only added lines are quoted, under their file', () => {
   assert.doesNotMatch(shown, /context|lastContext|oldLimit|diff --git|@@/i);
 });
 
-test('C6 lists of changed files report the state of each; files of one folder share a line', () => {
-  const s = extracted([
-    user('Review it.'),
-    ...round(
-      'bash',
-      { command: 'git status --short' },
-      'A  src/a.ts\nA  src/b.ts\nA  src/c.ts\n M src/d.ts\nR  x/old.ts -> x/new.ts\n?? notes.md\n',
-    ),
-    ...round(
-      'bash',
-      { command: 'git diff --stat main' },
-      ' src/a.ts  | 12 ++++\n src/d.ts  |  4 +-\n 2 files changed, 14 insertions(+), 2 deletions(-)\n',
-    ),
-  ]);
-  const shown = renderSummary(s);
-  assert.match(shown, /^· src\/a\.ts \(new file, 12 lines, m5\)$/m);
-  assert.match(shown, /^· src\/d\.ts \(modified, 4 lines, m5\)$/m);
-  assert.match(shown, /^· x\/new\.ts \(renamed from x\/old\.ts, m3\)$/m);
-  assert.match(shown, /^· notes\.md \(new file, m3\)$/m);
-  assert.match(shown, /^· 2 files changed, 14 insertions\(\+\), 2 deletions\(-\)$/m);
-  const many = extracted([
-    user('Review it.'),
-    ...round('bash', { command: 'git status --short' }, 'A  src/a.ts\nA  src/b.ts\nA  src/c.ts\n'),
-  ]);
-  assert.match(renderSummary(many), /^· src\/ \(m3, new files\): a\.ts, b\.ts, c\.ts$/m);
-});
-
 test('C6 what the agent changed itself is no change that it looked at', () => {
   const edit = {
     path: '/repo/src/limits.ts',

@@ -61,9 +61,11 @@ function namesAfter(text: string, meta: Message['meta'] = {}): readonly string[]
   return cleanExtract({ ...request, counter: chars4() }).names ?? [];
 }
 
-const SETTINGS = Array.from({ length: 30 }, (_, i) => `key_of_setting_${i} other_key_${i}`).join(
-  '\n',
-);
+const SETTINGS = Array.from(
+  { length: 40 },
+  (_, i) =>
+    `key_of_setting_${i} is what the handlers of area ${i} look up when nobody has given them any other word`,
+).join('\n');
 
 test('a name that is a secret by what is next to it is not named', () => {
   const secrets = ['adm1n_pass9', 'spoken_pw_12'];
@@ -83,17 +85,8 @@ test('E4 what only a result says that may expire is not named', () => {
   assert.ok(!namesAfter(SETTINGS, { time: 1 }).some(isOfSettings));
 });
 
-test('a short summary has no list of names, and neither has one that shows nearly all', () => {
-  const few = thread(user('Find out who calls the handlers.'), ...search(1)).path();
-  const whole = cleanExtract({
-    nodes: few,
-    previous: null,
-    task: null,
-    round: 1,
-    maxTokens: LONG,
-    counter: chars4(),
-  });
-  assert.deepEqual([summaryWithin(SHORT).names, whole.names], [[], []]);
+test('a short summary has no list of names', () => {
+  assert.deepEqual(summaryWithin(SHORT).names, []);
 });
 
 test('the next round names what the round before named, if little was added', () => {

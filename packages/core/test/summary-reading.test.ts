@@ -254,11 +254,9 @@ test('E8 a turn in which the agent says nothing is described by its calls, over 
   assert.match(bare.splitTurn?.text ?? '', /^- \[m2\] bash git show sample\/0\n- \[m4\]/);
 });
 
-test('C23 a listing is quoted by its first lines, settings once, and no line twice in a row', () => {
-  const listing = Array.from({ length: 40 }, (_, i) => `${i}/prompt_of_session.txt`).join('\n');
+test('C23 settings are quoted once, and no line twice in a row', () => {
   const s = extracted([
-    user('Look at prompt_of_session.txt and at every file.'),
-    ...round('bash', { command: 'git ls-tree -r v1' }, listing),
+    user('Look at every file.'),
     ...round('bash', { command: 'ls again' }, 'fileZero.ts\n'.repeat(50)),
     ...Array.from({ length: 6 }, (_, i) =>
       round(
@@ -274,7 +272,6 @@ test('C23 a listing is quoted by its first lines, settings once, and no line twi
   ]);
   const text = renderSummary(s);
   const times = (part: RegExp): number => text.match(part)?.length ?? 0;
-  assert.ok(times(/^· \d+\/prompt_of_session\.txt$/gm) <= 4, text);
   assert.ok(times(/^· fileZero\.ts$/gm) <= 1, text);
   assert.ok(times(/"yield_time_ms":\d+/g) <= 1, text);
 });

@@ -155,7 +155,7 @@ const SHORT_CHARS = 400;
 function wordsOf(message: Message): readonly string[] {
   if (message.role === 'assistant') return [textOf(message)];
   return saidByUser(message).flatMap((text) =>
-    text.length <= SHORT_CHARS ? [text] : proseLines(text, /./).filter(isWritten),
+    text.length <= SHORT_CHARS ? [text] : proseLines(text).filter(isWritten),
   );
 }
 

@@ -1,9 +1,8 @@
 import { reversed, sorted } from '../check/list.ts';
 import { textOf, type Message, type MessageId } from '../message/message.ts';
 import { needs } from '../extract/anchors/rank.ts';
-import { clarityOf, Selection, type Group, type Item } from '../extract/quotes/select.ts';
-import { tellingWords, wordsBeside } from '../extract/quotes/quote.ts';
-import { scan, VOICE, type Piece } from '../extract/anchors/scan.ts';
+import { knownItem, Selection, type Group, type Item } from '../extract/quotes/select.ts';
+import { scan, VOICE } from '../extract/anchors/scan.ts';
 import { AnchorStatistics, type Placed } from '../extract/anchors/statistics.ts';
 import { userWords } from '../extract/story/user-words.ts';
 import type { Draft, Entry } from './draft.ts';
@@ -249,7 +248,7 @@ class StretchChooser {
     const always = endsOf(text, headChars, tailChars);
     this.#parts.push({ text, stretches: [...always] });
     const { segment, ids } = this.#values.statistics.placed[of] as Placed;
-    const group: Group = { headingChars: 0, ids: [], clarity: 0, items: [], open: true };
+    const group: Group = { headingChars: 0, ids: [], items: [], open: true };
     for (const [start, end] of always) this.#selection.spaceChars -= end - start + GAP_CHARS;
     for (const piece of segment.pieces) {
       const [start, end] = [piece.start - base, piece.end - base];
@@ -257,7 +256,10 @@ class StretchChooser {
       const shown = always.some(([from, to]) => start >= from && end <= to);
       const own = piece.mentions.map((at) => ids[at] as number);
       if (shown) for (const id of own) this.#selection.show(id);
-      else this.#lines.push(this.#line(group, part, [start, end], own, segment.text, piece));
+      else {
+        const item = knownItem(group, end - start + GAP_CHARS, own);
+        this.#lines.push({ ...item, part, stretch: [start, end] });
+      }
     }
     return part;
   }
@@ -268,32 +270,6 @@ class StretchChooser {
       const { text } = this.#parts[i] as { readonly text: string };
       return NUMBERED.test(text) ? connected(text, stretches, charsOf(stretches)) : stretches;
     });
-  }
-
-  #line(
-    group: Group,
-    part: number,
-    stretch: Stretch,
-    ids: readonly number[],
-    text: string,
-    { start, end }: Piece,
-  ): Line {
-    const { anchors } = this.#values.statistics;
-    return {
-      group,
-      part,
-      stretch,
-      merit: 0,
-      chars: end - start + GAP_CHARS,
-      ids,
-      clarities: undefined,
-      settle(item) {
-        const words = tellingWords(text.slice(start, end));
-        item.clarities = ids.map((id) => clarityOf(wordsBeside(words, anchors[id]?.key ?? '')));
-      },
-      taken: false,
-      worth: 0,
-    };
   }
 
   chosen(fills: boolean): readonly (readonly Stretch[])[] {

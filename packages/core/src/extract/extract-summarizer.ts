@@ -20,7 +20,8 @@ export const extractSummarizer: Summarizer = extracting();
 
 /** The extract as it may be stored: what was taken back is gone, and so are secrets. */
 export function cleanExtract(request: ExtractRequest, redact: Redact = redactSecrets): Summary {
-  return clean(extract({ ...request, redact }), redact);
+  const made = extract({ ...request, redact });
+  return redactSummary({ ...made, facts: standingFacts(made.facts).facts }, redact);
 }
 
 /** More messages than a compaction has, unless a whole history came at once. */
@@ -44,10 +45,6 @@ async function extractInParts(request: SummaryRequest, redact: Redact): Promise<
     request.signal?.throwIfAborted();
   }
   return cleanExtract({ ...request, previous, nodes: nodes.slice(from) }, redact);
-}
-
-function clean(made: Summary, redact: Redact): Summary {
-  return redactSummary({ ...made, facts: standingFacts(made.facts).facts }, redact);
 }
 
 const LISTS = [

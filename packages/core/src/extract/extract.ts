@@ -1,12 +1,5 @@
 import { lastOf, sorted } from '../check/list.ts';
-import {
-  callsOf,
-  resultsOf,
-  resultText,
-  startsTurn,
-  textOf,
-  type Message,
-} from '../message/message.ts';
+import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts';
 import { EMPTY_SUMMARY, type FileRecord, type Note, type Summary } from '../plan/summary.ts';
 import { seenShare } from '../summary/file-texts.ts';
 import { redactSecrets, type Redact } from '../summary/redact.ts';
@@ -25,7 +18,7 @@ import { ExactLines } from './quotes/lines.ts';
 import { Selection } from './quotes/select.ts';
 import { commandsOf } from './story/commands.ts';
 import { fileRecords } from './story/file-records.ts';
-import { nextStep } from './story/next-step.ts';
+import { nextStep } from './story/agent-words.ts';
 import { repositoryEvents } from './story/repository.ts';
 import { splitTurnText } from './story/split-turn.ts';
 import { isSpoken, Story } from './story/story.ts';
@@ -66,8 +59,6 @@ const SHARE = {
   splitTurn: 0.15,
   names: 0.04,
 } as const;
-/** Joined lines cost less than was estimated: what is left over is spent again. */
-const ROUNDS = 3;
 /** In a long summary the agent's passages do not take more than this from the exact lines. */
 const MOST_STORY_CHARS = 6_000;
 const MOST_DECISIONS = 60;
@@ -93,6 +84,7 @@ class Extract {
   readonly #carried: Note[] = [];
   readonly #space: RenderSpace;
   readonly #task: string | null;
+  readonly #isShort: boolean;
 
   constructor(request: ExtractRequest) {
     const { previous, nodes, maxTokens = DEFAULT_TOKENS, counter = chars4(), kept = [] } = request;
@@ -110,12 +102,13 @@ class Extract {
     );
     const sample = nodes.length > 0 ? nodes : [...shown.keys()];
     this.#space = { chars: maxTokens * charsPerToken(sample, counter), taskIsShown: isShown };
+    this.#isShort = this.#space.chars < SHORT_CHARS;
   }
 
   summary(): Summary {
     const bare = this.#withoutNotes();
     const rendered = renderEssentials(bare, this.#space);
-    const namesChars = this.#isShort || this.#isNearlyAll ? 0 : this.#space.chars * SHARE.names;
+    const namesChars = this.#isShort ? 0 : this.#space.chars * SHARE.names;
     const selection = new Selection(
       needs(this.#statistics),
       this.#space.chars - rendered.length - namesChars,
@@ -153,31 +146,15 @@ class Extract {
     }));
   }
 
-  /** True if there is space for most of what the messages say: then names say nothing more. */
-  get #isNearlyAll(): boolean {
-    if ((this.#previous.names ?? []).length > 0) return false;
-    const chars = this.#hidden.reduce((sum, { message }) => sum + charsOf(message), 0);
-    return chars < this.#space.chars * 2;
-  }
-
-  get #isShort(): boolean {
-    return this.#space.chars < SHORT_CHARS;
-  }
-
-  /** Spends the space, looks how much of it is used, and spends again. */
+  /** Spends the space. Joined lines cost less than was estimated: what is left over is spent again. */
   #filled(selection: Selection, chosen: () => Summary): Summary {
     const { maxTokens = DEFAULT_TOKENS, counter = chars4() } = this.#request;
     selection.spend();
-    let summary = chosen();
-    for (let round = 1; round < ROUNDS && !selection.exhausted; round++) {
-      const text = renderEssentials(summary, this.#space);
-      const tokens = counter.text(text);
-      selection.spaceChars = Math.floor(((maxTokens - tokens) * text.length) / Math.max(1, tokens));
-      if (selection.spaceChars < 60) break;
-      selection.spend();
-      summary = chosen();
-    }
-    return summary;
+    const text = renderEssentials(chosen(), this.#space);
+    const tokens = counter.text(text);
+    selection.spaceChars = Math.floor(((maxTokens - tokens) * text.length) / Math.max(1, tokens));
+    selection.spend();
+    return chosen();
   }
 
   /** Reads everything, oldest first: what an earlier summary quotes, what is summarised, what stays. */
@@ -286,15 +263,11 @@ function taskOf(given: string | null, nodes: readonly Node[]): string | null {
 function charsPerToken(nodes: readonly Node[], counter: Counter): number {
   const sample = nodes
     .slice(-20)
-    .map(({ message }) => sampleOf(message))
+    .map(({ message }) => [textOf(message), ...callsOf(message).map(({ args }) => args)])
+    .map((texts) => texts.join('\n').slice(0, 4_000))
     .join('\n')
     .slice(0, 20_000);
   return sample.length < 100 ? 4 : sample.length / Math.max(1, counter.text(sample));
-}
-
-function sampleOf(message: Message): string {
-  const args = callsOf(message).map((call) => call.args);
-  return [textOf(message), ...args].join('\n').slice(0, 4_000);
 }
 
 /** Results that may expire have the time at which they came. */
@@ -304,15 +277,6 @@ function expiringResults(nodes: readonly Node[]): ReadonlySet<number> {
       .filter(({ message }) => message.role === 'tool' && message.meta?.time !== undefined)
       .map(({ index }) => index),
   );
-}
-
-function charsOf(message: Message): number {
-  const parts = [
-    textOf(message),
-    ...callsOf(message).map(({ args }) => args),
-    ...resultsOf(message).map(resultText),
-  ];
-  return parts.reduce((sum, { length }) => sum + length, 0);
 }
 
 function accessOf(record: FileRecord): FileAccess {

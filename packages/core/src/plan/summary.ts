@@ -78,16 +78,14 @@ export interface FileRecord {
   readonly worth?: number;
 }
 
-/** A change to a file that was looked at, in a diff or a list of changed files: not made in this conversation. */
+/** A change to a file that was looked at in a diff: not made in this conversation. */
 export interface SeenChange {
   readonly path: string;
-  readonly does?: 'added' | 'deleted' | 'renamed' | 'modified';
+  readonly does: 'added' | 'deleted' | 'renamed' | 'modified';
   /** The path before, if the file was renamed. */
   readonly from?: string;
-  readonly plus?: number;
-  readonly minus?: number;
-  /** How many lines changed, if only their sum is known. */
-  readonly lines?: number;
+  readonly plus: number;
+  readonly minus: number;
   /** What changed in it. */
   readonly note?: string;
   /** The index of the message that shows it. */

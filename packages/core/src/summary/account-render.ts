@@ -12,7 +12,7 @@ import {
   repositoryTexts,
   tellingOutcomes,
 } from './entry-texts.ts';
-import { changedFiles, lastEdit, seenTexts } from './file-texts.ts';
+import { changedFiles, lastEdit, seenText } from './file-texts.ts';
 import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
 
 /** What is always said, if the account lacks it, may take this share of the text, or what the account leaves. */
@@ -223,11 +223,7 @@ function recordLines(s: Summary, taskIsShown: boolean): readonly Line[] {
     ),
     ...listed('Repository', repositoryTexts(s.repository ?? []), 1.2),
     ...alsoChanged(s),
-    ...listed(
-      'Changes Seen',
-      seenTexts(s.seen ?? [], () => false).map(({ text }) => text),
-      0.9,
-    ).map(thin),
+    ...listed('Changes Seen', (s.seen ?? []).map(seenText), 0.9).map(thin),
     ...listed(
       'Artifacts',
       s.artifacts.map(({ artifactId, description }) => `- artifact:${artifactId}: ${description}`),

@@ -108,51 +108,12 @@ const DOES = {
 } as const;
 
 /** A change that was looked at, with what is known of it: all of it is what a tool returned. */
-export function seenText({ path, from, does, note, at, ...counts }: SeenChange): string {
+export function seenText({ path, from, does, plus, minus, note, at }: SeenChange): string {
   const moved = from === undefined ? '' : ` from ${from}`;
-  const how = does === undefined ? [] : [`${DOES[does]}${moved}`];
-  const details = [...how, ...countTexts(counts), `m${at + 1}`].join(', ');
+  const counts = [plus > 0 ? `+${plus}` : '', minus > 0 ? `−${minus}` : ''].join(' ').trim();
+  const how = `${DOES[does]}${moved}`;
+  const details = [how, counts, `m${at + 1}`].filter((text) => text !== '').join(', ');
   return quoteLines(`${path} (${details})${note === undefined ? '' : `: ${note}`}`);
-}
-
-function countTexts({ plus = 0, minus = 0, lines = 0 }: Partial<SeenChange>): readonly string[] {
-  if (lines > plus + minus) return [`${lines} lines`];
-  const shown = [plus > 0 ? `+${plus}` : '', minus > 0 ? `−${minus}` : ''];
-  const counts = shown.filter((text) => text !== '').join(' ');
-  return counts === '' ? [] : [counts];
-}
-
-/** So many files of one folder that fared alike are shown as one line. */
-const MANY_ALIKE = 3;
-
-/** The lines of the changes that were looked at; files of one folder share a line if no more is known of them. */
-export function seenTexts(
-  seen: readonly SeenChange[],
-  isQuoted: (path: string) => boolean,
-): readonly { readonly text: string; readonly path?: string; readonly at: number }[] {
-  const isBare = ({ path, note, from }: SeenChange): boolean =>
-    note === undefined && from === undefined && !isQuoted(path);
-  const alike = groupedBy(seen.filter(isBare), ({ path, does, at }) =>
-    [folderOf(path), does ?? '', at].join(' '),
-  );
-  const folded = [...alike.values()].filter(({ length }) => length >= MANY_ALIKE);
-  const gone = new Set(folded.flat());
-  return seen.flatMap((change) => {
-    const group = folded.find(([first]) => first === change);
-    if (group !== undefined) return [{ text: foldedText(group), at: change.at }];
-    return gone.has(change) ? [] : [{ text: seenText(change), path: change.path, at: change.at }];
-  });
-}
-
-function foldedText(changes: readonly SeenChange[]): string {
-  const [{ path, does, at }] = changes as [SeenChange];
-  const folder = folderOf(path);
-  const names = changes.map((one) => {
-    const counts = countTexts(one).join('');
-    return `${one.path.slice(folder.length)}${counts === '' ? '' : ` (${counts})`}`;
-  });
-  const how = does === undefined ? '' : `, ${does === 'added' ? 'new files' : DOES[does]}`;
-  return quoteLines(`${folder === '' ? './' : folder} (m${at + 1}${how}): ${names.join(', ')}`);
 }
 
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);

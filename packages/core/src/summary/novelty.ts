@@ -1,3 +1,4 @@
+import { Heap } from '../check/heap.ts';
 import { contentWords } from '../message/words.ts';
 
 /** Exact strings count more than words: they cannot be guessed. */
@@ -68,12 +69,11 @@ export function chooseFresh<T extends Candidate>(
     seen.freshShare(words) < leastFresh
       ? 0
       : line.weight * seen.freshValue(words, line.text.length);
-  const queue = new Queue(
-    lines.map((line): Queued<T> => {
-      const one = { line, words: wordsOf(line.text) };
-      return { ...one, value: valueOf(one) };
-    }),
-  );
+  const queue = new Heap<Queued<T>>();
+  for (const line of lines) {
+    const one = { line, words: wordsOf(line.text) };
+    queue.push({ ...one, value: valueOf(one) });
+  }
   const chosen = new Set<T>();
   let left = chars;
   for (let best = queue.pop(); best !== undefined; best = queue.pop()) {
@@ -89,47 +89,4 @@ export function chooseFresh<T extends Candidate>(
     left -= best.line.text.length + 1;
   }
   return chosen;
-}
-
-/** A heap: the greatest value is on top. */
-class Queue<T> {
-  readonly #heap: Queued<T>[] = [];
-
-  constructor(items: readonly Queued<T>[]) {
-    for (const item of items) if (item.value > 0) this.push(item);
-  }
-
-  get top(): number {
-    return this.#heap[0]?.value ?? 0;
-  }
-
-  push(item: Queued<T>): void {
-    const heap = this.#heap;
-    let at = heap.push(item) - 1;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if ((heap[parent] as Queued<T>).value >= item.value) break;
-      heap[at] = heap[parent] as Queued<T>;
-      at = parent;
-    }
-    heap[at] = item;
-  }
-
-  pop(): Queued<T> | undefined {
-    const heap = this.#heap;
-    const [best] = heap;
-    const last = heap.pop();
-    if (last === undefined || heap.length === 0) return best;
-    let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= heap.length) break;
-      if ((heap[child + 1]?.value ?? -1) > (heap[child] as Queued<T>).value) child += 1;
-      if ((heap[child] as Queued<T>).value <= last.value) break;
-      heap[at] = heap[child] as Queued<T>;
-      at = child;
-    }
-    heap[at] = last;
-    return best;
-  }
 }

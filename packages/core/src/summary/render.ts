@@ -23,7 +23,6 @@ import {
   rootOf,
   seenShare,
   seenText,
-  seenTexts,
   shownPath,
   uncommittedTexts,
 } from './file-texts.ts';
@@ -219,15 +218,12 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
     heading: changed[i] ?? '',
     text: '',
   }));
-  const quoted = new Set(s.notes.map(({ source }) => source));
-  const seen = seenTexts(s.seen ?? [], (path) => quoted.has(path));
-  addList(
-    'Changes Seen',
-    RANK.finding,
-    seenShare(s.files),
-    seen.map(({ text }) => text),
-    (i) => ({ heading: seen[i]?.text ?? '', text: '', at: seen[i]?.at ?? 0 }),
-  );
+  const { seen = [] } = s;
+  addList('Changes Seen', RANK.finding, seenShare(s.files), seen.map(seenText), (i) => ({
+    heading: seenText(seen[i] as SeenChange),
+    text: '',
+    at: seen[i]?.at ?? 0,
+  }));
   for (const text of toolTexts(s.tools ?? [], space.chars * SHARE.tools))
     add('Tools', s.files.length > 0 ? RANK.rest : RANK.finding, text);
   const errorLines = space.chars > LARGE_CHARS ? MOST_ERROR_LINES : FEW_ERROR_LINES;

@@ -41,11 +41,6 @@ export class FileTrails {
     return this.#byPath.get(path);
   }
 
-  /** The file touched last of those whose path ends in two names. */
-  endingIn(key: string): FileAccess | undefined {
-    return latest(this.#alike.get(key) ?? []);
-  }
-
   add(trail: FileAccess): void {
     const key = keyOfPath(trail.path);
     this.#byPath.set(trail.path, trail);
@@ -68,9 +63,9 @@ export class FileTrails {
     const path = plain(spelling);
     const known = this.find(path);
     if (known === undefined) {
-      const trail = newTrail(path, index);
-      this.add(trail);
-      return trail;
+      const file = { ...UNTOUCHED, path, touchedAt: index };
+      this.add(file);
+      return file;
     }
     if (path.length > known.path.length) {
       this.#byPath.delete(known.path);
@@ -82,8 +77,8 @@ export class FileTrails {
   }
 }
 
-/** Takes note of what a call did to a file. */
-export function tread(trail: FileAccess, { does, lines }: Touch, index: number): void {
+/** Records what a call did to a file. */
+export function noteTouch(trail: FileAccess, { does, lines }: Touch, index: number): void {
   if (does === 'reads') {
     trail.reads++;
     if (lines !== undefined)
@@ -96,18 +91,14 @@ export function tread(trail: FileAccess, { does, lines }: Touch, index: number):
   trail.deleted = does === 'deletes';
 }
 
-function newTrail(path: string, index: number): FileAccess {
-  return {
-    path,
-    reads: 0,
-    edits: 0,
-    written: false,
-    deleted: false,
-    touchedAt: index,
-    editedAt: -1,
-    ranges: [],
-  };
-}
+const UNTOUCHED = {
+  reads: 0,
+  edits: 0,
+  written: false,
+  deleted: false,
+  editedAt: -1,
+  ranges: [],
+};
 
 /** Ranges of lines in order, those that meet as one. */
 function joinedRanges(ranges: readonly LineRange[]): readonly LineRange[] {

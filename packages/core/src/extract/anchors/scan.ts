@@ -55,7 +55,7 @@ export function scan(message: Message, reader: AnchorReader): readonly Segment[]
 
 function* segmentsOf(message: Message, reader: AnchorReader): Iterable<Segment> {
   const said = textOf(message);
-  if (said !== '') yield segment(said, { voice: voiceOf(message) }, reader);
+  if (said !== '') yield segment(said, { voice: VOICE_OF[message.role] }, reader);
   for (const call of callsOf(message)) {
     const own = {
       voice: VOICE.args,
@@ -71,21 +71,10 @@ function* segmentsOf(message: Message, reader: AnchorReader): Iterable<Segment> 
   }
 }
 
-function voiceOf({ role }: Message): Voice {
-  switch (role) {
-    case 'assistant':
-      return VOICE.text;
-    case 'user':
-      return VOICE.user;
-    case 'system':
-      return VOICE.system;
-    case 'tool':
-      return VOICE.tool;
-  }
-}
+const VOICE_OF: Readonly<Record<Message['role'], Voice>> = { ...VOICE, assistant: VOICE.text };
 
 /** True if a text has its line feeds escaped: arguments are JSON, except those that a tool takes as plain text. */
-export function isEscaped(text: string, voice: Voice): boolean {
+function isEscaped(text: string, voice: Voice): boolean {
   return voice === VOICE.args && !text.includes('\n');
 }
 

@@ -1,4 +1,21 @@
+import { isJsonObject, parseJson } from '../../message/json.ts';
+import type { CallPart } from '../../message/message.ts';
 import { headOf } from '../../message/text.ts';
+
+/** What editors call their own commands. */
+export const EDITOR: RegExp = /^(?:view|create|str_replace|insert|undo_edit|delete|rename)$/;
+
+/** The shell line of a call: a text, or words, the last of which may be a script. */
+export function commandIn({ args }: CallPart): string | undefined {
+  const given = parseJson(args);
+  if (!isJsonObject(given)) return undefined;
+  const found = given['command'] ?? given['cmd'];
+  if (typeof found === 'string') return EDITOR.test(found) ? undefined : found;
+  if (!Array.isArray(found) || !found.every((word) => typeof word === 'string')) return undefined;
+  const script = found.findIndex((word) => /^-l?c$/.test(word));
+  return script < 0 ? found.join(' ') : found[script + 1];
+}
+
 /** One command of a shell line: its words, and the files that its output goes to. */
 export interface ShellCommand {
   readonly words: readonly string[];
@@ -9,137 +26,59 @@ export interface ShellCommand {
 
 /** Longer scripts are programs; what they do to files is not read from them. */
 const LONGEST = 20_000;
+const TOKEN =
+  /[^\S\n]*(?:(?<redirect>[&\d]?(?:>>|>[|&]?|<<<|<<-?|<&?))|(?<end>&&|\|\||[;&|()\n])|#[^\n]*|(?<word>(?:'[^']*'?|"(?:\\[^]|[^"\\])*"?|\\[^]?|[^\s;&|()<>'"\\])+))/y;
+const QUOTED = /'([^']*)'?|"((?:\\[^]|[^"\\])*)"?|\\([^]?)/g;
 
 /** The commands of a shell line, in order. Enough of the grammar to see names of files; nothing is expanded. */
 export function shellCommands(line: string): readonly ShellCommand[] {
-  return new ShellReader(headOf(line, LONGEST)).read();
+  const text = headOf(line, LONGEST);
+  let command: Building = { words: [], outputs: [], piped: false };
+  const commands = [command];
+  const documents: string[] = [];
+  let before = '';
+  for (let at = 0; at < text.length;) {
+    TOKEN.lastIndex = at;
+    const { redirect = '', end, word } = TOKEN.exec(text)?.groups ?? {};
+    at = TOKEN.lastIndex === 0 ? text.length : TOKEN.lastIndex;
+    if (word !== undefined) take(unquoted(word), before, command, documents);
+    before = redirect;
+    if (end === undefined) continue;
+    commands.push((command = { words: [], outputs: [], piped: end === '|' }));
+    if (end === '\n') for (const mark of documents.splice(0)) at = documentEnd(text, at, mark);
+  }
+  return commands.filter(({ words, outputs }) => words.length + outputs.length > 0);
 }
 
-type Expects = 'word' | 'output' | 'appended' | 'input' | 'document';
+interface Building extends ShellCommand {
+  readonly words: string[];
+  readonly outputs: { path: string; appends: boolean }[];
+}
 
-const BLANK = /[^\S\n]/;
-const ENDS_WORD = /[\s;&|()<>]/;
+/** Takes a word for what it is after the sign before it: an argument, a file, or the mark that ends a document. */
+function take(word: string, redirect: string, command: Building, documents: string[]): void {
+  if (redirect === '') command.words.push(word);
+  else if (/^<<-?$/.test(redirect)) documents.push(word);
+  else if (/>\|?$/.test(redirect))
+    command.outputs.push({ path: word, appends: redirect.endsWith('>>') });
+}
 
-class ShellReader {
-  readonly #line: string;
-  readonly #commands: ShellCommand[] = [];
-  #at = 0;
-  #words: string[] = [];
-  #outputs: { path: string; appends: boolean }[] = [];
-  #piped = false;
-  #expects: Expects = 'word';
-  /** What ends the documents that begin on the next line. */
-  readonly #documents: string[] = [];
+/** A word as the shell reads it. */
+function unquoted(word: string): string {
+  return word.replace(
+    QUOTED,
+    (_, single?: string, double?: string, escaped: string = '') =>
+      single ?? double ?? (escaped === '\n' ? '' : escaped),
+  );
+}
 
-  constructor(line: string) {
-    this.#line = line;
+/** Where the document ends that a line with its mark ends. */
+function documentEnd(text: string, from: number, mark: string): number {
+  for (let at = from; at < text.length;) {
+    const feed = text.indexOf('\n', at);
+    const end = feed < 0 ? text.length : feed;
+    if (text.slice(at, end).trim() === mark) return end + 1;
+    at = end + 1;
   }
-
-  read(): readonly ShellCommand[] {
-    while (this.#at < this.#line.length) this.#step();
-    this.#end(false);
-    return this.#commands;
-  }
-
-  #step(): void {
-    const line = this.#line;
-    const char = line.charAt(this.#at);
-    if (BLANK.test(char)) this.#at++;
-    else if (char === '\n') {
-      this.#at++;
-      this.#end(false);
-      for (const mark of this.#documents.splice(0)) this.#skipDocument(mark);
-    } else if (char === '#') this.#at = this.#next('\n');
-    else if (char === '>' || char === '<' || /^&>|^\d[<>]/.test(line.slice(this.#at, this.#at + 2)))
-      this.#redirect();
-    else if (/[;&|()]/.test(char)) {
-      const double = line.charAt(this.#at + 1) === char;
-      this.#at += double ? 2 : 1;
-      this.#end(char === '|' && !double);
-    } else this.#take(this.#word());
-  }
-
-  /** `>`, `>>`, `2>&1`, `<`, `<<EOF`, `<<<`: what the next word is. */
-  #redirect(): void {
-    const [sign = '>'] =
-      /^(?:&|\d)?(?:>>|>\||>&|>|<<<|<<-?|<&|<)/.exec(this.#line.slice(this.#at, this.#at + 5)) ??
-      [];
-    this.#at += sign.length;
-    if (sign.includes('<')) this.#expects = /<<-?$/.test(sign) ? 'document' : 'input';
-    else if (sign.endsWith('>&')) this.#expects = 'input';
-    else this.#expects = sign.endsWith('>>') ? 'appended' : 'output';
-  }
-
-  /** A word as the shell reads it, quotes taken off. */
-  #word(): string {
-    const line = this.#line;
-    let word = '';
-    while (this.#at < line.length) {
-      const char = line.charAt(this.#at);
-      if (char === "'") word += this.#until("'", this.#at + 1);
-      else if (char === '"') word += this.#doubleQuoted();
-      else if (char === '\\') {
-        const next = line.charAt(this.#at + 1);
-        word += next === '\n' ? '' : next;
-        this.#at += 2;
-      } else if (ENDS_WORD.test(char)) break;
-      else {
-        word += char;
-        this.#at++;
-      }
-    }
-    return word;
-  }
-
-  #doubleQuoted(): string {
-    let end = this.#at + 1;
-    while (end < this.#line.length && this.#line.charAt(end) !== '"')
-      end += this.#line.charAt(end) === '\\' ? 2 : 1;
-    const text = this.#line.slice(this.#at + 1, end);
-    this.#at = end + 1;
-    return text;
-  }
-
-  #until(mark: string, from: number): string {
-    const found = this.#line.indexOf(mark, from);
-    const end = found < 0 ? this.#line.length : found;
-    this.#at = end + mark.length;
-    return this.#line.slice(from, end);
-  }
-
-  #next(mark: string): number {
-    const found = this.#line.indexOf(mark, this.#at);
-    return found < 0 ? this.#line.length : found;
-  }
-
-  #take(word: string): void {
-    const expects = this.#expects;
-    this.#expects = 'word';
-    switch (expects) {
-      case 'word':
-        this.#words.push(word);
-        return;
-      case 'output':
-      case 'appended':
-        this.#outputs.push({ path: word, appends: expects === 'appended' });
-        return;
-      case 'document':
-        this.#documents.push(word);
-        return;
-      case 'input':
-    }
-  }
-
-  #skipDocument(mark: string): void {
-    while (this.#at < this.#line.length) if (this.#until('\n', this.#at).trim() === mark) return;
-  }
-
-  #end(pipes: boolean): void {
-    if (this.#words.length > 0 || this.#outputs.length > 0)
-      this.#commands.push({ words: this.#words, outputs: this.#outputs, piped: this.#piped });
-    this.#words = [];
-    this.#outputs = [];
-    this.#expects = 'word';
-    this.#piped = pipes;
-  }
+  return text.length;
 }

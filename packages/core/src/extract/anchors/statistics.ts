@@ -1,22 +1,13 @@
 import type { Node } from '../../thread/thread.ts';
 import { startsTurn } from '../../message/message.ts';
 import { AnchorReader, type Anchor } from './anchor.ts';
-import { FileTrails, tread, type FileAccess } from './files.ts';
+import { FileTrails, noteTouch, type FileAccess } from './files.ts';
 import { scan, segment, VOICE, type Mention, type Segment, type Voice } from './scan.ts';
 import type { Note } from '../../plan/summary.ts';
 import { isDone } from './tool-effects.ts';
 
 /** How fast the names that the agent used and that any speaker used fade, in messages. */
 const [OWN_FADE, ANY_FADE] = [48, 12];
-
-/** A call and where its result is. */
-export interface CallTrail {
-  readonly segment: number;
-  /** The one file that it is about. */
-  readonly file: FileAccess | undefined;
-  readonly changes: boolean;
-  result: number;
-}
 
 /** A text in its place among the others. */
 export interface Placed {
@@ -32,6 +23,8 @@ export interface Placed {
   /** The anchors of the segment's mentions. */
   readonly ids: Int32Array;
 }
+
+const UNRELATED = { file: undefined, changes: false, call: undefined } as const;
 
 /** How an anchor was named. */
 export interface Row {
@@ -52,21 +45,16 @@ export class AnchorStatistics {
   readonly rows: Row[] = [];
   readonly placed: Placed[] = [];
   readonly files: FileTrails = new FileTrails();
-  /** By the position of the call in `placed`. */
-  readonly calls: Map<number, CallTrail> = new Map();
-  /** The calls that have no result yet, oldest first. An id may come again: the source of a transcript may hide ids. */
-  readonly #open = new Map<string, CallTrail[]>();
-  readonly #answers = new Map<number, (CallTrail | undefined)[]>();
+  /**
+   * Where the calls that have no result yet are in `placed`, oldest first. An id may come again: the source of a
+   * transcript may hide ids.
+   */
+  readonly #open = new Map<string, number[]>();
   readonly #changed = new Map<string, FileAccess[]>();
   readonly #ids = new Map<string, number>();
   /** The number after that of the last message. */
   end: number = 0;
   turns: number = 0;
-
-  /** The calls that the results of a message answer, in the order of the results. */
-  answeredAt(index: number): readonly (CallTrail | undefined)[] {
-    return this.#answers.get(index) ?? [];
-  }
 
   /** The files that a call changed; none if it failed. */
   changedBy(callId: string, index: number): readonly FileAccess[] {
@@ -91,91 +79,63 @@ export class AnchorStatistics {
 
   /** Takes the next message. Returns where its texts are in `placed`. */
   add({ message, index, turn }: Pick<Node, 'message' | 'index' | 'turn'>): readonly number[] {
-    this.#reach(index);
     if (startsTurn(message)) this.turns++;
     return scan(message, this.reader).map((own) => this.#place(own, index, turn));
   }
 
   /** Takes a line that an earlier summary quoted, at its original place. */
-  addNote(note: Note, voice: Voice, file: FileAccess | undefined): number {
-    const index = note.at ?? 0;
-    this.#reach(index);
-    const placed = segment(note.text, { voice }, this.reader);
-    return this.#put({
-      segment: placed,
-      index,
-      turn: note.turn,
+  addNote({ text, at = 0, turn }: Note, voice: Voice, file: FileAccess | undefined): void {
+    this.#put({
+      ...UNRELATED,
+      segment: segment(text, { voice }, this.reader),
+      index: at,
+      turn,
       file,
-      changes: false,
-      call: undefined,
     });
-  }
-
-  #reach(index: number): void {
-    this.end = Math.max(this.end, index + 1);
   }
 
   #place(own: Segment, index: number, turn: number): number {
     const { voice, callId } = own;
-    if (callId !== undefined && voice === VOICE.args)
-      return this.#placeCall(own, index, turn, callId);
-    if (callId === undefined || voice !== VOICE.tool)
-      return this.#put({
-        segment: own,
-        index,
-        turn,
-        file: undefined,
-        changes: false,
-        call: undefined,
-      });
-    const trail = this.#answered(callId);
-    const answers = this.#answers.get(index);
-    if (answers === undefined) this.#answers.set(index, [trail]);
-    else answers.push(trail);
-    if (trail !== undefined) {
-      trail.result = this.placed.length;
-      this.#settle(trail, own);
-    }
-    const { changes = false, segment: call } = trail ?? {};
-    const file = call === undefined ? undefined : this.placed[call]?.file;
-    return this.#put({ segment: own, index, turn, file, changes, call });
+    const placed = { ...UNRELATED, segment: own, index, turn };
+    if (callId !== undefined && voice === VOICE.args) return this.#placeCall(placed, callId);
+    const call = callId === undefined || voice !== VOICE.tool ? undefined : this.#answered(callId);
+    if (call === undefined) return this.#put(placed);
+    this.#settle(call, own);
+    const { file, changes } = this.placed[call] as Placed;
+    return this.#put({ ...placed, file, changes, call });
   }
 
-  #placeCall(own: Segment, index: number, turn: number, callId: string): number {
-    const { touches = [], only = false } = own.touched ?? {};
-    const files = new Set(touches.map(({ path }) => this.files.named(path, index)));
+  #placeCall(placed: Omit<Placed, 'ids'>, callId: string): number {
+    const { touches = [], only = false } = placed.segment.touched ?? {};
+    const files = new Set(touches.map(({ path }) => this.files.named(path, placed.index)));
     const file = only && files.size === 1 ? [...files][0] : undefined;
     const changes = touches.some(({ does }) => does !== 'reads');
-    const trail = { segment: this.placed.length, file, changes, result: -1 };
-    this.calls.set(trail.segment, trail);
-    const open = this.#open.get(callId);
-    if (open === undefined) this.#open.set(callId, [trail]);
-    else open.push(trail);
-    return this.#put({ segment: own, index, turn, file, changes, call: undefined });
+    const at = this.#put({ ...placed, file, changes });
+    this.#open.set(callId, [...(this.#open.get(callId) ?? []), at]);
+    return at;
   }
 
   /** The call that a result answers: the first one with its id in the last message that has an open call of that id. */
-  #answered(callId: string): CallTrail | undefined {
+  #answered(callId: string): number | undefined {
     const open = this.#open.get(callId) ?? [];
-    const indexOf = ({ segment: of }: CallTrail): number => (this.placed[of] as Placed).index;
-    const last = open.at(-1);
-    if (last === undefined) return undefined;
-    const [trail] = open.splice(
-      open.findIndex((call) => indexOf(call) === indexOf(last)),
+    const messageOf = (call: number | undefined): number => this.placed[call ?? -1]?.index ?? -1;
+    const last = messageOf(open.at(-1));
+    const [call] = open.splice(
+      open.findIndex((one) => messageOf(one) === last),
       1,
     );
-    return trail;
+    return call;
   }
 
   /** What a call did to files is known when its result is there. */
-  #settle(trail: CallTrail, result: Segment): void {
-    const call = this.placed[trail.segment] as Placed;
+  #settle(at: number, result: Segment): void {
+    const call = this.placed[at] as Placed;
     const { touches = [], only = false } = call.segment.touched ?? {};
     const done = touches.filter((touch) => isDone(touch, only, result));
     if (done.length === 0) call.file = undefined;
     for (const touch of done) {
       const file = this.files.named(touch.path, call.index);
-      tread(file, touch, call.index);
+      noteTouch(file, touch, call.index);
       if (touch.does === 'reads') continue;
       const key = `${call.index} ${call.segment.callId ?? ''}`;
       this.#changed.set(key, [...(this.#changed.get(key) ?? []), file]);
@@ -184,6 +144,7 @@ export class AnchorStatistics {
 
   #put(own: Omit<Placed, 'ids'>): number {
     const { mentions } = own.segment;
+    this.end = Math.max(this.end, own.index + 1);
     const ids = new Int32Array(mentions.length);
     const beside = Math.log2(1 + mentions.length);
     for (let k = 0; k < mentions.length; k++) {

@@ -2,7 +2,8 @@ import { isJsonObject, parseJson, type Json, type JsonObject } from '../../messa
 import type { CallPart, Outcome } from '../../message/message.ts';
 import type { LineRange } from '../../plan/summary.ts';
 import { LINE_END } from '../../message/text.ts';
-import { shellCommands, type ShellCommand } from './shell.ts';
+import { hasPatch, patchedFiles } from './patch.ts';
+import { commandIn, shellCommands, type ShellCommand } from './shell.ts';
 
 /** A file that a call names, and what the call does to it. */
 export interface Touch {
@@ -60,11 +61,12 @@ const LONGEST_PATH = 300;
 const isPath = (path: string): boolean =>
   path.length <= LONGEST_PATH && !LINE_END.test(path) && !path.includes('$');
 
-function readFrom({ tool, args }: CallPart): Touched {
+function readFrom(call: CallPart): Touched {
+  const { tool, args } = call;
   if (searches(tool)) return NOTHING;
   const given = parseJson(args);
-  if (args.includes(PATCH))
-    return { touches: patched(textsOf(given ?? args).join('\n')), only: true };
+  if (hasPatch(args))
+    return { touches: patchedFiles(args).map(({ path, does }) => ({ path, does })), only: true };
   if (!isJsonObject(given)) return NOTHING;
   const moved = movedBy(tool, given);
   if (moved !== undefined) return { touches: moved, only: true };
@@ -75,7 +77,7 @@ function readFrom({ tool, args }: CallPart): Touched {
     const own = lines === undefined ? { does } : { does, lines };
     return { touches: paths.map((path) => ({ path, ...own })), only: true };
   }
-  const command = commandIn(given);
+  const command = commandIn(call);
   return command === undefined ? NOTHING : byShell(command, textIn(given, FOLDER) ?? '');
 }
 
@@ -87,29 +89,6 @@ function linesIn(given: JsonObject): LineRange | undefined {
     : [offset ?? 1, Number(offset ?? 1) + Number(limit) - 1];
   const [from, to] = asked;
   return typeof from === 'number' && typeof to === 'number' && to >= from ? [from, to] : undefined;
-}
-
-const PATCH = '*** Begin Patch';
-const PATCHED = /^\*\*\* (?:(Add|Update|Delete) File|Move to): (.+)/gm;
-
-function patched(text: string): readonly Touch[] {
-  const touches: Touch[] = [];
-  for (const [, verb, named = ''] of text.matchAll(PATCHED)) {
-    const path = named.trim();
-    const before = touches.at(-1);
-    if (verb === undefined && before !== undefined)
-      touches[touches.length - 1] = { ...before, does: 'deletes' };
-    const does = verb === 'Update' ? 'edits' : verb === 'Delete' ? 'deletes' : 'writes';
-    touches.push({ path, does });
-  }
-  return touches;
-}
-
-/** The texts in some arguments. */
-function textsOf(given: Json): readonly string[] {
-  if (typeof given === 'string') return [given];
-  if (typeof given !== 'object' || given === null) return [];
-  return Object.values(given).flatMap((value: Json | undefined) => textsOf(value ?? null));
 }
 
 const PATH = /^(?:file_?path|path|file|filename|notebook_path|target_file|abs_path)$/i;
@@ -157,18 +136,6 @@ function deedOf(tool: string, given: JsonObject): Touch['does'] {
   if (WRITES.test(tool) || command === 'create') return 'writes';
   if (EDITS.test(tool) || textIn(given, NEW_TEXT) !== undefined) return 'edits';
   return DELETES.test(tool) ? 'deletes' : 'reads';
-}
-
-/** A shell's command: a text, or words, the last of which may be a script. */
-function commandIn(given: JsonObject): string | undefined {
-  const text = textIn(given, COMMAND);
-  if (text !== undefined) return text;
-  const words = Object.entries(given).find(
-    ([key, value]) => COMMAND.test(key) && Array.isArray(value),
-  )?.[1];
-  if (!Array.isArray(words) || !words.every((word) => typeof word === 'string')) return undefined;
-  const script = words.findIndex((word) => /^-l?c$/.test(word));
-  return script < 0 ? words.join(' ') : words[script + 1];
 }
 
 function byShell(line: string, folder: string): Touched {

@@ -1,11 +1,8 @@
-import { lastOf } from '../../check/list.ts';
 import type { SeenChange } from '../../plan/summary.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 import { VOICE } from '../anchors/scan.ts';
 import { FileChange } from '../story/changes.ts';
-import { fileStatuses } from './file-status.ts';
-import { patchIn } from './patch-text.ts';
-import { diffIn, type DiffText, type FileDiff } from './unified-diff.ts';
+import { diffIn, patchIn, type DiffText, type FileDiff } from './unified-diff.ts';
 
 const MOST_SEEN = 200;
 const NOTE_CHARS = 360;
@@ -13,7 +10,7 @@ const LEAST_NOTE_CHARS = 60;
 /** Data that programs write: its changed lines say little to a reader. */
 const GENERATED = /(?:\.lock|\.sum|-lock\.(?:json|yaml)|\.snap|\.svg|\.min\.\w+|\.map)$/;
 
-/** The changes that were looked at in diffs and lists of changed files, and the diffs of the texts that hold one. */
+/** The changes that were looked at in diffs, and the diffs of the texts that hold one. */
 export class SeenChanges {
   readonly #statistics: AnchorStatistics;
   readonly #diffs = new Map<number, DiffText>();
@@ -27,18 +24,14 @@ export class SeenChanges {
 
   /** Takes the next text. */
   read(of: number): void {
-    const { segment, call, index } = this.#statistics.placed[of] as Placed;
+    const { segment, index } = this.#statistics.placed[of] as Placed;
     const patch = segment.voice === VOICE.args ? patchIn(segment.text) : undefined;
     if (patch !== undefined) this.#diffs.set(of, patch);
     if (segment.voice !== VOICE.tool) return;
     const diff = diffIn(segment.text);
-    if (diff !== undefined) {
-      this.#diffs.set(of, diff);
-      for (const file of diff.files) this.#diff(file, index);
-    }
-    const asked = call === undefined ? undefined : this.#statistics.placed[call]?.segment.text;
-    for (const status of fileStatuses(asked ?? '', segment.text))
-      this.#keep({ ...status, path: this.#wholePath(status.path), at: index });
+    if (diff === undefined) return;
+    this.#diffs.set(of, diff);
+    for (const file of diff.files) this.#diff(file, index);
   }
 
   diffOf(of: number): DiffText | undefined {
@@ -67,25 +60,11 @@ export class SeenChanges {
   }
 
   #diff({ path, from, does, plus, minus, replaced }: FileDiff, at: number): void {
-    this.#keep({ path, does, plus, minus, at, ...(from === undefined ? {} : { from }) });
+    this.#seen.delete(path);
+    this.#seen.set(path, { path, does, plus, minus, at, ...(from === undefined ? {} : { from }) });
     if (does === 'deleted' || GENERATED.test(path)) return;
     const change = new FileChange();
     for (const one of replaced) change.note(one, one.within);
     this.#changes.set(path, change);
-  }
-
-  /** Git shortens long paths to `.../src/a.ts`: the path by which the file is known. */
-  #wholePath(path: string): string {
-    if (!path.startsWith('.../')) return path;
-    const end = path.slice(3);
-    return lastOf([...this.#seen.keys()], (known) => known.endsWith(end)) ?? path.slice(4);
-  }
-
-  /** What is known of a change stays if a later look says less, as a list of files does after a diff. */
-  #keep(change: SeenChange): void {
-    const before = this.#seen.get(change.path);
-    const does = change.does ?? before?.does;
-    this.#seen.delete(change.path);
-    this.#seen.set(change.path, { ...before, ...change, ...(does === undefined ? {} : { does }) });
   }
 }

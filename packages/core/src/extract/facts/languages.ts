@@ -29,13 +29,5 @@ const PATTERNS = [
   '.{0,40}(?:不要|不得|不准|请勿|切勿|绝不|絕不|禁止|必须|必須|务必|務必|只能|从现在|今后|别(?:动|改|碰|用|删)|ないで(?:ください|くれ|[。!！]|$)|絶対に|必ず|決して|今後は|てはいけ|しないこと|절대|항상|반드시|지 ?마)',
 ];
 
-const RULES = new RegExp(`^(?:${PATTERNS.join('|')})`, 'i');
-
-/** Every such clause contains one of these. */
-export const TONGUE_HINT: string = String.raw`\b(?:nie(?:mals)?|nicht|keine?n?|immer|nur|stets|sollen|sollten|bleiben|ohne|in zukunft|ab jetzt|sofort|jamais|ne|toujours|il faut|dois|devez|a partir de|nunca|siempre|sempre|no \w+es?|debes|tienes|adelante|non|mai|in poi|nooit|altijd|vanaf|nigdy|zawsze)\b|jamás|ausschließlich|müssen|désormais|évite|não|никогда|всегда|нельзя|не |[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]`;
-const HINT = new RegExp(TONGUE_HINT, 'i');
-
-/** True if a clause lays down a rule in another language than English. */
-export function rulesInTongue(clause: string): boolean {
-  return HINT.test(clause) && RULES.test(clause);
-}
+/** What a clause that lays down a rule in another language than English begins with. */
+export const RULES_IN_OTHER_LANGUAGES: RegExp = new RegExp(`^(?:${PATTERNS.join('|')})`, 'i');

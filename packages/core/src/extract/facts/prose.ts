@@ -19,19 +19,16 @@ const FENCE = /^\s*(?:```|~~~)/;
 /**
  * The lines of a message that a person wrote rather than pasted, without list marks, wrapped lines joined. Fenced
  * blocks, runs of code or output, blocks of markup that the host put in and demonstrations are left out. A document
- * with headings is left out except for what comes before the first heading and the sections about rules. Paragraphs
- * without the hint are not looked at.
+ * with headings is left out except for what comes before the first heading and the sections about rules.
  */
-export function proseLines(text: string, hint: RegExp): readonly string[] {
+export function proseLines(text: string): readonly string[] {
   const read =
     text.length > HEAD_CHARS + TAIL_CHARS
       ? `${headOf(text, HEAD_CHARS)}\n\n${tailOf(text, TAIL_CHARS)}`
       : text;
-  if (!hint.test(read)) return [];
   if (DEMONSTRATION.test(read.slice(0, 300)) && read.length > SHORT_DOCUMENT) return [];
   const lines = withoutBlocks(read.split(/\r\n|[\n\r\u2028\u2029]/));
-  const runs = paragraphs(ownWords(lines)).filter((run) => run.some((line) => hint.test(line)));
-  return runs.flatMap((run) => joined(withoutCode(run)));
+  return paragraphs(ownWords(lines)).flatMap((run) => joined(withoutCode(run)));
 }
 
 const DEMONSTRATION =

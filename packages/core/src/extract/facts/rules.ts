@@ -1,13 +1,7 @@
 import type { Fact } from '../../plan/summary.ts';
-import { rulesInTongue, TONGUE_HINT } from './languages.ts';
+import { RULES_IN_OTHER_LANGUAGES } from './languages.ts';
 
 type Kind = Fact['kind'];
-
-/** Every demand contains one of these: most sentences need no other test. */
-export const DEMAND_HINT: RegExp = new RegExp(
-  String.raw`\b(?:never|always|must|only|not|no|(?:do|did|should|must|ca|need|sha)n['’]?t|sure|ensure|prefer|rather|avoid|stop|refrain|most|least|than|under|below|within|up to|max(?:imum)?|min(?:imum)?|budget|deadline|limit|quota|cap|ceiling|timeout|port|use|target|support|stick|stay|pin|keep|leave|may|can now|scrap|drop|forget|instead|forbidden|allowed|prohibited|mandatory|off[- ]limits|without|from now|going forward|ask|confirm|check with|consult|wait for|tell|insist|refuse|hands off|frozen|speak|comment|respond|reply|answer|write|require|run on|runs|shall|should|need|have to|cannot|we(?:'re)? (?:on|are on)|is on|treat|nothing|nobody|(?:every|each) time|whenever|(?:all|every|each|any) \w+|in mind|remember|read[- ]only|in English|spelling|try)\b|${TONGUE_HINT}`,
-  'i',
-);
 
 /**
  * What a person's sentence demands of the agent from now on, judged by its mood: orders and prohibitions without a
@@ -16,7 +10,6 @@ export const DEMAND_HINT: RegExp = new RegExp(
  * the form of an order.
  */
 export function demandOf(sentence: string): Kind | undefined {
-  if (!DEMAND_HINT.test(sentence)) return undefined;
   const text = sentence
     .replace(/\*\*|__/g, '')
     .replaceAll('’', "'")
@@ -28,7 +21,8 @@ export function demandOf(sentence: string): Kind | undefined {
   let demand: Kind | undefined = BINDS.test(text) ? 'constraint' : undefined;
   for (const clause of clausesOf(text)) {
     if (PREFERS.test(clause.text)) return 'preference';
-    if (ORDERS.test(clause.text) || rulesInTongue(clause.text)) demand ??= 'constraint';
+    if (ORDERS.test(clause.text) || RULES_IN_OTHER_LANGUAGES.test(clause.text))
+      demand ??= 'constraint';
     else if (!clause.isJoined && (BARE_ORDERS.test(clause.text) || CHOICES.test(clause.text)))
       demand ??= 'constraint';
   }

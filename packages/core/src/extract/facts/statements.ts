@@ -2,8 +2,8 @@ import { reversed } from '../../check/list.ts';
 import { startsTurn, textOf } from '../../message/message.ts';
 import { headOf, oneLine } from '../../message/text.ts';
 import type { Node } from '../../thread/thread.ts';
-import { DEMAND_HINT, demandOf } from './rules.ts';
-import { namesIn } from '../anchors/names.ts';
+import { demandOf } from './rules.ts';
+import { namesIn } from '../../message/words.ts';
 import { proseLines } from './prose.ts';
 import { expandedCommands } from '../story/user-words.ts';
 import type { Decision, Fact } from '../../plan/summary.ts';
@@ -75,7 +75,7 @@ type Demand = Pick<Fact, 'kind' | 'text'>;
 
 function demands(text: string): readonly Demand[] {
   const found = new Map<string, Demand>();
-  for (const line of proseLines(text, DEMAND_HINT)) {
+  for (const line of proseLines(text)) {
     for (const sentence of line.split(SENTENCE_END)) {
       const kind = sentence.length < SHORTEST_DEMAND ? undefined : demandOf(sentence);
       if (kind === undefined) continue;

@@ -1,5 +1,5 @@
 import { sorted } from '../../check/list.ts';
-import { contentWords } from '../anchors/names.ts';
+import { contentWords } from '../../message/words.ts';
 import type { Fact, Speaker } from '../../plan/summary.ts';
 
 /** Whose word counts more. Only a speaker of at least the same rank takes a statement back. */
@@ -31,15 +31,15 @@ export function standingFacts(facts: readonly Fact[]): {
     if (known === undefined || isLater(fact, known) || RANK[fact.by] > RANK[known.by])
       kept.set(key, fact);
   }
-  const unique = [...kept.values()].map((fact): Statement => ({ fact, ...termsOf(fact.text) }));
-  const takers = new Takers(unique);
+  const statements = bounded([...kept.values()]).map((fact) => ({ fact, ...termsOf(fact.text) }));
+  const latestFirst = sorted(statements, (a, b) => b.fact.turn - a.fact.turn);
   const superseded: Superseded[] = [];
-  const current = unique.filter((earlier) => {
-    const by = takers.of(earlier);
-    if (by !== undefined) superseded.push({ fact: earlier.fact, by });
-    return by === undefined;
+  const current = statements.filter((earlier) => {
+    const taker = latestFirst.find((later) => takesBack(later, earlier));
+    if (taker !== undefined) superseded.push({ fact: earlier.fact, by: taker.fact });
+    return taker === undefined;
   });
-  return { facts: bounded(current.map(({ fact }) => fact)), superseded };
+  return { facts: current.map(({ fact }) => fact), superseded };
 }
 
 const MOST_FACTS = 500;
@@ -108,55 +108,14 @@ interface Statement extends Terms {
   readonly fact: Fact;
 }
 
-/** The candidates that may have taken a fact back: by its frame, by what it is about, and by a word of it. */
-class Takers {
-  readonly #byFrame = new Map<string, Statement[]>();
-  readonly #byThings = new Map<string, Statement[]>();
-  /** Facts that take back in words, under every word. */
-  readonly #byWord = new Map<string, Statement[]>();
-
-  constructor(all: readonly Statement[]) {
-    for (const statement of sorted(all, (a, b) => b.fact.turn - a.fact.turn)) {
-      if (statement.frame !== undefined) push(this.#byFrame, statement.frame, statement);
-      push(this.#byThings, aboutOf(statement.things, statement.forbids), statement);
-      if (statement.takesBack)
-        for (const word of statement.things) push(this.#byWord, word, statement);
-    }
-  }
-
-  /** The last one that took a fact back. */
-  of(earlier: Statement): Fact | undefined {
-    const { frame, things, forbids, takesBack, fact } = earlier;
-    const later = ({ fact: other }: Statement): boolean => other !== fact && isLater(other, fact);
-    const value = frame === undefined ? undefined : this.#byFrame.get(frame)?.find(later);
-    if (value !== undefined || things.size === 0) return value?.fact;
-    const opposite = this.#byThings.get(aboutOf(things, !forbids))?.find(later);
-    if (opposite !== undefined || takesBack) return opposite?.fact;
-    const words = [...things];
-    return this.#rarest(words).find(
-      (other) => later(other) && words.every((word) => other.things.has(word)),
-    )?.fact;
-  }
-
-  /** The shortest list that must contain the fact that names all of some words and takes back. */
-  #rarest(words: readonly string[]): readonly Statement[] {
-    let fewest: readonly Statement[] | undefined;
-    for (const word of words) {
-      const own = this.#byWord.get(word) ?? [];
-      if (fewest === undefined || own.length < fewest.length) fewest = own;
-    }
-    return fewest ?? [];
-  }
-}
-
-function aboutOf(things: ReadonlySet<string>, forbids: boolean): string {
-  return `${forbids ? 'not' : ''}\n${sorted([...things]).join('\n')}`;
-}
-
-function push(lists: Map<string, Statement[]>, key: string, statement: Statement): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [statement]);
-  else list.push(statement);
+/** True in the three cases in which a later fact replaces an earlier one. */
+function takesBack(later: Statement, earlier: Statement): boolean {
+  const { frame, things, forbids } = earlier;
+  if (!isLater(later.fact, earlier.fact)) return false;
+  if (frame !== undefined && frame === later.frame) return true;
+  if (things.size === 0 || [...things].some((thing) => !later.things.has(thing))) return false;
+  const isOpposite = forbids !== later.forbids && things.size === later.things.size;
+  return isOpposite || (later.takesBack && !earlier.takesBack);
 }
 
 interface Terms {
@@ -168,7 +127,7 @@ interface Terms {
 }
 
 const VALUE =
-  /\b(is|are|was|=|be|use|using|to|at most|at least|no more than|up to|within|below|under|over|version|v|port|budget|limit|timeout)\s*:?\s*(?:[$€£]\s?)?(\d[\d.,_]*\s?(?:[kKmM%]\b|[a-zA-Z]{0,3}\b)?|"[^"]{1,60}"|`[^`]{1,60}`|'[^']{1,60}')/gi;
+  /\b(is|are|was|=|be|use|using|to|at most|at least|at|no more than|up to|within|below|under|over|version|v|port|budget|limit|timeout)\s*:?\s*(?:[$€£]\s?)?(\d[\d.,_]*\s?(?:[kKmM%]\b|[a-zA-Z]{0,3}\b)?|"[^"]{1,60}"|`[^`]{1,60}`|'[^']{1,60}')/gi;
 /** "Node 20", "Python v3.9": a name with its version. */
 const VERSION =
   /\b((?:[Uu]se|[Uu]sing|[Tt]arget|[Oo]n|to|with|[Rr]equires?|[Ss]upport)\s+(?:\w+\s+)?(?:[A-Z][\w.+#]*|node|python|java|go|ruby|php|rust))\s+v?\d+(?:\.\d+)*\b/g;

@@ -1,6 +1,7 @@
 import { VOICE } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
-import { isWithin, NO_RANGES, takenAway, type Range } from './quote.ts';
+
+type Range = readonly [from: number, to: number];
 
 /** Which lines of edits and of files that were read still hold. */
 export class EditLines {
@@ -13,9 +14,10 @@ export class EditLines {
     this.#statistics = statistics;
   }
 
-  /** True if a line is new in its edit, and no later edit takes it away. */
-  survives(of: number, at: number): boolean {
-    return !isWithin(at, this.takenAway(of)) && !this.#isContext(of, at) && !this.#isGone(of, at);
+  /** True if a line is new in its edit. */
+  isNew(of: number, at: number): boolean {
+    const isTaken = this.takenAway(of).some(([from, to]) => at >= from && at < to);
+    return !isTaken && !this.#isContext(of, at);
   }
 
   /** True for what was read of a file before it was changed, and for calls that only keep a task list. */
@@ -25,28 +27,13 @@ export class EditLines {
     return segment.voice === VOICE.tool && file !== undefined && index < file.editedAt;
   }
 
-  /** True for a line of an edit that a later edit of the file takes away again. */
-  #isGone(of: number, at: number): boolean {
+  /** True for a line of an edit that a later edit of the file takes away. */
+  isGone(of: number, line: string): boolean {
     const { segment, file } = this.#statistics.placed[of] as Placed;
     if (segment.voice !== VOICE.args || file === undefined) return false;
     this.#removed ??= this.#removedLines();
-    const [line = ''] = argumentLines(segment.text.slice(at, at + CONTEXT_CHARS));
-    return (this.#removed.get(`${file.path}\n${line}`) ?? -1) > of;
-  }
-
-  /** A quotation of an edit without the lines that a later edit takes away. */
-  withoutGone(of: number, body: string): string {
-    const { segment, file } = this.#statistics.placed[of] as Placed;
-    if (segment.voice !== VOICE.args || file === undefined) return body;
-    this.#removed ??= this.#removedLines();
-    const removed = this.#removed;
-    return body
-      .split('\n')
-      .filter((line) => {
-        const [key = ''] = line.split('"');
-        return (removed.get(`${file.path}\n${key.trim()}`) ?? -1) <= of;
-      })
-      .join('\n');
+    const [key = ''] = line.split('"');
+    return (this.#removed.get(`${file.path}\n${key.trim()}`) ?? -1) > of;
   }
 
   /** The lines that edits take away, by file and line, with the last text that does so. */
@@ -83,7 +70,7 @@ export class EditLines {
   /** Where an edit holds what it takes away. */
   takenAway(of: number): readonly Range[] {
     const { segment } = this.#statistics.placed[of] as Placed;
-    if (segment.voice !== VOICE.args) return NO_RANGES;
+    if (segment.voice !== VOICE.args) return [];
     let ranges = this.#taken.get(of);
     if (ranges === undefined) this.#taken.set(of, (ranges = takenAway(segment.text)));
     return ranges;
@@ -106,4 +93,15 @@ function argumentLines(json: string): readonly string[] {
     .split(/\\n|"/)
     .map((line) => line.replace(/^(?:\\t|\s)+|\\+$/g, '').trim())
     .filter((line) => line !== '');
+}
+
+const OLD = /"old_?(?:string|str|text)"\s{0,2}:\s{0,2}"/gi;
+
+/** Where the arguments of an edit hold what it takes away. */
+function takenAway(args: string): readonly Range[] {
+  return Array.from(args.matchAll(OLD), ({ index, 0: { length } }): Range => {
+    let end = index + length;
+    while (end < args.length && args[end] !== '"') end += args[end] === '\\' ? 2 : 1;
+    return [index, end + 1];
+  });
 }

@@ -2,41 +2,29 @@ import { sorted } from '../../check/list.ts';
 import type { Note, Speaker } from '../../plan/summary.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import { VOICE, type Piece, type Voice } from '../anchors/scan.ts';
-import type { AnchorStatistics, CallTrail, Placed } from '../anchors/statistics.ts';
-import { searches } from '../anchors/tool-effects.ts';
-import { bestPieces } from './best-pieces.ts';
+import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 import { EditLines } from './edit-lines.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
 import { rangeAt, type AddedRun, type FileDiff } from '../diffs/unified-diff.ts';
-import { callLine, quoted, stretchOf, tells, wordsBeside, type Range } from './quote.ts';
-import { rounded, clarityOf, type Group, type Item, type Selection } from './select.ts';
+import { callLine, quoted, tells } from './quote.ts';
+import { knownItem, rounded, type Group, type Item, type Selection } from './select.ts';
 
 const HEADING_CHARS = 180;
 /** The marks of a line in the summary, and of a heading, `[m123] `. */
 const MARK_CHARS = 3;
 const NUMBER_CHARS = 8;
 const SHORTEST_LINE = 6;
-/** So many lines of one text that differ only in numbers are quoted. */
-const MOST_ALIKE = 3;
 
 /** A stretch of a text that could be quoted. */
 interface Line extends Item {
+  readonly group: LineGroup;
   readonly of: number;
   readonly piece: Piece;
-  merit: number;
-  start: number;
-  end: number;
   body: string;
 }
 
 /** A line that an earlier summary quotes. */
 interface CarriedLine extends Item {
-  readonly note: Note;
-}
-
-interface PlacedNote {
-  readonly of: number;
-  readonly start: number;
   readonly note: Note;
 }
 
@@ -46,7 +34,6 @@ interface LineGroup extends Group {
   readonly source: string | undefined;
   /** The text of the call. */
   readonly of: number | undefined;
-  readonly lines: Map<number, Line[]>;
 }
 
 /** Chooses lines of calls, results and system messages because of the exact strings in them. */
@@ -56,10 +43,9 @@ export class ExactLines {
   readonly #selection: Selection;
   readonly #mayQuote: (of: number) => boolean;
   readonly #groups = new Map<string, LineGroup>();
+  readonly #lines: Line[] = [];
   readonly #carried: CarriedLine[] = [];
   readonly #seen = new Set<string>();
-  /** How many lines of each text are alike except for their numbers. */
-  readonly #alike = new Map<number, Map<string, number>>();
   readonly #edits: EditLines;
 
   constructor(
@@ -82,7 +68,8 @@ export class ExactLines {
       ...(source === undefined ? {} : { source }),
       headingChars: (source?.length ?? 0) + NUMBER_CHARS,
     });
-    const item = { ...itemOf(group, text.length + MARK_CHARS, this.#statistics.idsIn(text)), note };
+    const ids = this.#statistics.idsIn(text);
+    const item = { ...knownItem(group, text.length + MARK_CHARS, ids), note };
     group.items.push(item);
     this.#carried.push(item);
     this.#seen.add(note.text);
@@ -91,74 +78,30 @@ export class ExactLines {
   offer(): void {
     const needed = bestPieces(this.#statistics, this.#selection, this.#isQuotable);
     for (const { of, piece } of needed) this.#add(of, piece);
-    const known = new Set(needed.map(({ piece }) => piece));
-    for (const { of, piece } of this.#declarations()) if (!known.has(piece)) this.#add(of, piece);
     for (const group of this.#groups.values())
       for (const item of group.items) this.#selection.offer(item);
   }
 
-  /** The lines of edits that declare something, the newest first. */
-  #declarations(): readonly { readonly of: number; readonly piece: Piece }[] {
-    const found: { readonly of: number; readonly piece: Piece }[] = [];
-    const { placed } = this.#statistics;
-    for (let of = placed.length - 1; of >= 0 && found.length < MOST_DECLARATIONS; of--)
-      if (this.#isOfEdit(of) && this.#isQuotable(of))
-        for (const piece of (placed[of] as Placed).segment.pieces)
-          if (this.#declares(of, piece) && this.#isQuotable(of, piece.start))
-            found.push({ of, piece });
-    return found;
-  }
-
-  #isOfEdit(of: number): boolean {
-    const { segment, file, changes } = this.#statistics.placed[of] as Placed;
-    return segment.voice === VOICE.args && file !== undefined && changes;
-  }
-
-  #declares(of: number, { start, end }: Piece): boolean {
-    const { text } = (this.#statistics.placed[of] as Placed).segment;
-    return this.#isOfEdit(of) && DECLARES.test(text.slice(start, end));
-  }
-
   /** The chosen lines as notes, in the order of the conversation; neighbours are one note. */
   chosen(): readonly Note[] {
-    const notes: PlacedNote[] = [];
-    for (const group of this.#groups.values()) {
-      const named = this.#namedCall(group);
-      if (named !== undefined) notes.push(named);
-      for (const [of, lines] of group.lines) {
-        const { segment, index, turn, call } = this.#statistics.placed[of] as Placed;
-        const at = call === undefined ? index : (this.#statistics.placed[call] as Placed).index;
-        const source = group.file?.path ?? group.source;
-        for (const { start, text, worth } of joined(lines)) {
-          const own = { text, by: SPEAKERS[segment.voice], turn, at, worth: rounded(worth) };
-          notes.push({ of, start, note: source === undefined ? own : { ...own, source } });
-        }
-      }
-    }
     const carried = this.#carried
       .filter(({ taken }) => taken)
       .map(({ note, worth }) => ({ ...note, worth: rounded(worth) }));
-    const own = sorted(notes, (a, b) => a.of - b.of || a.start - b.start);
-    return [...carried, ...own.map(({ note }) => note)];
-  }
-
-  /** A call that is shown only by its own line. */
-  #namedCall({ of, source, open, items }: LineGroup): PlacedNote | undefined {
-    const taken = items.filter((item) => item.taken);
-    if (!open || source === undefined || of === undefined || taken.some(({ chars }) => chars > 0))
-      return undefined;
-    const { index, turn, segment } = this.#statistics.placed[of] as Placed;
-    // What was searched for says nothing without what was found.
-    if (searches(segment.tool)) return undefined;
-    const worth = rounded(Math.max(...taken.map((item) => item.worth)));
-    return { of, start: 0, note: { text: '', by: 'assistant', source, turn, at: index, worth } };
+    const own = joined(this.#lines).map(({ line, text, worth }): Note => {
+      const { segment, index, turn, call } = this.#statistics.placed[line.of] as Placed;
+      const at = call === undefined ? index : (this.#statistics.placed[call] as Placed).index;
+      const source = line.group.file?.path ?? line.group.source;
+      const note = { text, by: SPEAKERS[segment.voice], turn, at, worth: rounded(worth) };
+      return source === undefined ? note : { ...note, source };
+    });
+    return [...carried, ...own];
   }
 
   /** A diff is quoted by its added lines, under their file; an edit without what it takes away. */
   readonly #isQuotable = (of: number, at?: number): boolean => {
     if (at === undefined) return this.#mayQuote(of) && !this.#edits.isOutdated(of);
     const diff = this.#seenChanges.diffOf(of);
-    if (diff === undefined) return this.#edits.survives(of, at);
+    if (diff === undefined) return this.#edits.isNew(of, at);
     return rangeAt(diff.added, at) !== undefined || rangeAt(diff.rest, at) !== undefined;
   };
 
@@ -170,21 +113,16 @@ export class ExactLines {
       group,
       of,
       piece,
-      start: piece.start,
-      end: piece.end,
       body: '',
-      merit: this.#declares(of, piece) ? DECLARATION_MERIT : 0,
+      merit: 0,
       chars: Math.max(8, piece.end - piece.start - 6),
       ids: piece.mentions.map((at) => ids[at] as number),
-      clarities: undefined,
       settle: this.#settle,
       taken: false,
       worth: 0,
     };
     group.items.push(line);
-    const own = group.lines.get(of);
-    if (own === undefined) group.lines.set(of, [line]);
-    else own.push(line);
+    this.#lines.push(line);
   }
 
   /** The text of a line is made when its turn comes: its length, and how well each anchor is explained by its words. */
@@ -192,68 +130,36 @@ export class ExactLines {
     const line = item as Line;
     const { segment } = this.#statistics.placed[line.of] as Placed;
     const { anchors } = this.#statistics;
-    const name = anchors[this.#mostNeeded(line.ids)]?.key ?? '';
-    const run = this.#addedRun(line.of, line.piece.start);
-    const ranges: readonly Range[] =
-      run === undefined ? this.#edits.takenAway(line.of) : [[run[0], run[1]]];
-    const stretch = stretchOf(segment, line.piece, name, ranges);
-    const isOpening = stretch.start === 0 && segment.voice === VOICE.args;
-    const read = isOpening
-      ? quoted(segment.text.slice(segment.tool.length + 1, stretch.end), VOICE.args)
-      : stretch.body;
-    const isOwnPatch = run !== undefined && segment.voice === VOICE.args;
-    const plain = isOwnPatch ? read.replace(/^[+]/gm, '') : read;
-    const body =
-      segment.voice === VOICE.tool
-        ? this.#withoutMany(line.of, plain)
-        : this.#edits.withoutGone(line.of, plain);
-    line.start = stretch.start;
-    line.end = stretch.end;
+    const { start, end } = line.piece;
+    // The name of the tool comes before the arguments.
+    const isOpening = start === 0 && segment.voice === VOICE.args;
+    const read = quoted(
+      segment.text.slice(isOpening ? segment.tool.length + 1 : start, end),
+      segment.voice,
+    );
+    const isOwnPatch = segment.voice === VOICE.args && this.#addedRun(line.of, start) !== undefined;
+    const body = isOwnPatch ? read.replace(/^[+]/, '') : read;
     line.body = body;
-    line.chars = body.length + MARK_CHARS * (1 + body.split('\n').length);
     const isNew =
       body.length >= SHORTEST_LINE &&
-      unnumbered(body).some(tells) &&
+      tells(body.replace(NUMBERED, '')) &&
       !this.#seen.has(body) &&
-      !this.#isHeading(line, body);
+      !this.#isHeading(line, body) &&
+      !this.#edits.isGone(line.of, body);
     this.#seen.add(body);
-    if (!isNew) line.merit = 0;
-    line.ids = isNew ? line.ids.filter((id) => body.includes(anchors[id]?.key ?? '')) : [];
-    line.clarities = line.ids.map((id) =>
-      clarityOf(wordsBeside(stretch.words, anchors[id]?.key ?? '')),
-    );
+    // What says nothing new is never taken.
+    line.chars = isNew ? body.length + MARK_CHARS * 2 : Number.POSITIVE_INFINITY;
+    line.ids = line.ids.filter((id) => body.includes(anchors[id]?.key ?? ''));
   };
 
   /** True if the heading of the group shows the same words. */
-  #isHeading({ group, start, of }: Line, body: string): boolean {
-    const { source, of: call, file } = group as LineGroup;
+  #isHeading({ group, piece, of }: Line, body: string): boolean {
+    const { source, of: call, file } = group;
     if (file !== undefined) return file.path.includes(body);
     if (source === undefined) return false;
     return (
-      (start === 0 && of === call && body.length <= HEADING_CHARS) ||
-      source.includes(body.replaceAll('\n', ' '))
+      (piece.start === 0 && of === call && body.length <= HEADING_CHARS) || source.includes(body)
     );
-  }
-
-  /** A text without more lines of a listing: the first of a kind say what the others are. */
-  #withoutMany(of: number, body: string): string {
-    const counts = this.#alike.get(of) ?? new Map<string, number>();
-    this.#alike.set(of, counts);
-    const isAmongFirst = (line: string): boolean => {
-      const kind = line.replace(PASSED.test(line) ? /\S+/g : SMALL_NUMBER, '#');
-      if (kind === line) return true;
-      const count = (counts.get(kind) ?? 0) + 1;
-      counts.set(kind, count);
-      return count <= MOST_ALIKE;
-    };
-    return body.split('\n').filter(isAmongFirst).join('\n');
-  }
-
-  /** The anchor for whose sake a line is quoted. */
-  #mostNeeded(ids: readonly number[]): number {
-    const { need, shown } = this.#selection;
-    const lacks = (id: number): number => (need[id] as number) * (1 - (shown[id] as number));
-    return ids.reduce((best, id) => (lacks(id) > lacks(best) ? id : best), ids[0] ?? 0);
   }
 
   #addedRun(of: number, at: number): AddedRun | undefined {
@@ -275,116 +181,126 @@ export class ExactLines {
         file,
         headingChars: file.edits > 0 ? 0 : 12 + Math.min(60, file.path.length),
       });
-    const trail = this.#statistics.calls.get(segment.voice === VOICE.args ? of : (call ?? -1));
-    if (trail === undefined) return this.#group(`message ${index}`, { headingChars: NUMBER_CHARS });
-    const source = sourceOf(this.#statistics, trail);
-    return this.#group(`call ${trail.segment}`, {
+    const asked = segment.voice === VOICE.args ? of : call;
+    if (asked === undefined) return this.#group(`message ${index}`, { headingChars: NUMBER_CHARS });
+    const { tool, text } = (this.#statistics.placed[asked] as Placed).segment;
+    const source = callLine(tool, text.slice(tool.length + 1), HEADING_CHARS);
+    return this.#group(`call ${asked}`, {
       source,
-      of: trail.segment,
+      of: asked,
       headingChars: source.length + NUMBER_CHARS + 4,
     });
   }
 
   #group(
     key: string,
-    {
-      file,
-      source,
-      of,
-      headingChars,
-    }: {
-      readonly file?: FileAccess;
-      readonly source?: string;
-      readonly of?: number;
-      readonly headingChars: number;
-    },
+    own: Pick<LineGroup, 'headingChars'> & Partial<Pick<LineGroup, 'file' | 'source' | 'of'>>,
   ): LineGroup {
-    let group = this.#groups.get(key);
-    if (group === undefined) {
-      const ids = source === undefined ? [] : this.#statistics.idsIn(source);
-      group = {
-        file,
-        source,
-        of,
-        headingChars,
-        ids,
-        clarity: 1,
-        items: [],
-        open: false,
-        lines: new Map(),
-      };
-      this.#groups.set(key, group);
-    }
+    const known = this.#groups.get(key);
+    if (known !== undefined) return known;
+    const { file, source, of, headingChars } = own;
+    const ids = source === undefined ? [] : this.#statistics.idsIn(source);
+    const group = { file, source, of, headingChars, ids, items: [], open: false };
+    this.#groups.set(key, group);
     return group;
   }
 }
 
-/** A line that declares something: it says what a file offers, and is read without its neighbours. */
-const DECLARES =
-  /(?:^|\\n|[\s"])(?:export |pub |public |private |static |async |default |abstract ){0,4}(?:func|function|def|class|interface|struct|type|enum|trait|impl|fn|module) [\w(]/;
-const DECLARATION_MERIT = 0.006;
-const MOST_DECLARATIONS = 200;
-
 /** A change that was looked at is listed anyway: lines under it would separate it from its neighbours. */
 const SEEN_CHARS = 12;
 
-function itemOf(group: Group, chars: number, ids: readonly number[]): Item {
-  const clarities = ids.map(() => 1);
-  return {
-    group,
-    merit: 0,
-    chars,
-    ids,
-    clarities,
-    settle: () => undefined,
-    taken: false,
-    worth: 0,
-  };
-}
-
-/** A call in one line. */
-function sourceOf(statistics: AnchorStatistics, call: CallTrail): string {
-  const { tool, text } = (statistics.placed[call.segment] as Placed).segment;
-  return callLine(tool, text.slice(tool.length + 1), HEADING_CHARS);
-}
-
 /** The number of a line, which says nothing by itself. */
 const NUMBERED = /^\d+ /;
-const SMALL_NUMBER = /(?<![\w.])\d{1,3}(?![\w.])/g;
-/** What passed is shown by its first few. */
-const PASSED = /^\W*(?:PASS|ok|✓|✔|√)(?=\W)/;
 
 interface Run {
-  readonly start: number;
+  /** The first of its lines. */
+  readonly line: Line;
   end: number;
   text: string;
   worth: number;
 }
 
-/** The lines that were taken, in order, neighbours as one. */
+/** The lines that were taken, in order, neighbours as one: the number of the first counts on. */
 function joined(lines: readonly Line[]): readonly Run[] {
   const runs: Run[] = [];
-  const taken = sorted(
-    lines.filter((line) => line.taken),
-    (a, b) => a.start - b.start,
-  );
-  for (const { start, end, body, worth } of taken) {
+  const taken = lines.filter((line) => line.taken);
+  for (const line of sorted(taken, (a, b) => a.of - b.of || a.piece.start - b.piece.start)) {
+    const { of, group, piece, body, worth } = line;
     const last = runs.at(-1);
-    if (last === undefined || start > last.end + 1) runs.push({ start, end, text: body, worth });
+    const follows =
+      last?.line.of === of && last.line.group === group && piece.start <= last.end + 1;
+    if (last === undefined || !follows) runs.push({ line, end: piece.end, text: body, worth });
     else {
-      last.end = Math.max(last.end, end);
-      const known = new Set(unnumbered(last.text));
-      const more = unnumbered(body).filter((one) => !known.has(one));
-      if (more.length > 0) last.text = [last.text, ...more].join('\n');
+      last.end = piece.end;
+      last.text += `\n${body.replace(NUMBERED, '')}`;
       last.worth = Math.max(last.worth, worth);
     }
   }
   return runs;
 }
 
-/** Lines that follow others: the number of the first counts on. */
-function unnumbered(body: string): readonly string[] {
-  return body.split('\n').map((line) => line.replace(NUMBERED, ''));
+/** How many pieces are considered for each anchor, and how many anchors for a number of characters. */
+const PIECES_PER_ANCHOR = 4;
+const CHARS_PER_ANCHOR = 12;
+
+/** A piece that may be quoted for an anchor in it: how much it holds for its length. */
+interface Candidate {
+  readonly of: number;
+  readonly piece: Piece;
+  readonly density: number;
+}
+
+/** For each anchor the few pieces that hold most for their length, the newest of equal lines; the newest text first. */
+function bestPieces(
+  { placed }: AnchorStatistics,
+  { need, shown, spaceChars }: Selection,
+  isQuotable: (of: number, at?: number) => boolean,
+): readonly Candidate[] {
+  const least = nthLargest(need, Math.ceil(Math.max(spaceChars, 0) / CHARS_PER_ANCHOR));
+  const best = new Map<number, Candidate[]>();
+  for (let of = placed.length - 1; of >= 0; of--) {
+    const { segment, ids, file, changes } = placed[of] as Placed;
+    // The call that reads a file says nothing more than the file's name.
+    const onlyReads = segment.voice === VOICE.args && file !== undefined && !changes;
+    if (onlyReads || !isQuotable(of)) continue;
+    for (let k = segment.pieces.length - 1; k >= 0; k--) {
+      const piece = segment.pieces[k] as Piece;
+      let value = 0;
+      let isNeeded = false;
+      for (const at of piece.mentions) {
+        const id = ids[at] as number;
+        value += need[id] as number;
+        isNeeded ||= (need[id] as number) >= least && shown[id] !== 1;
+      }
+      if (!isNeeded || !isQuotable(of, piece.start)) continue;
+      const candidate = { of, piece, density: value / (piece.end - piece.start + 12) };
+      for (const at of piece.mentions) {
+        const id = ids[at] as number;
+        if ((need[id] as number) < least || shown[id] === 1) continue;
+        const list = best.get(id);
+        if (list === undefined) best.set(id, [candidate]);
+        else place(list, candidate);
+      }
+    }
+  }
+  const chosen = new Map([...best.values()].flat().map((one) => [one.piece, one]));
+  return sorted([...chosen.values()], (a, b) => b.of - a.of || b.piece.start - a.piece.start);
+}
+
+/** Puts a candidate among the best few, unless an equal line is there. */
+function place(best: Candidate[], candidate: Candidate): void {
+  const { piece, density } = candidate;
+  const isFull = best.length === PIECES_PER_ANCHOR;
+  if (isFull && (best[PIECES_PER_ANCHOR - 1] as Candidate).density >= density) return;
+  for (const other of best) if (other.piece.hash === piece.hash) return;
+  let at = isFull ? best.length - 1 : best.length;
+  for (; at > 0 && (best[at - 1] as Candidate).density < density; at--)
+    best[at] = best[at - 1] as Candidate;
+  best[at] = candidate;
+}
+
+function nthLargest(values: Float64Array, n: number): number {
+  return n >= values.length ? 0 : (sorted([...values], (a, b) => a - b)[values.length - n] ?? 0);
 }
 
 const SPEAKERS: Readonly<Record<Voice, Speaker>> = {

@@ -1,40 +1,19 @@
-import { lastOf } from '../../check/list.ts';
 import { isJsonObject, parseJson } from '../../message/json.ts';
-import { headOf, linesOf, oneLine } from '../../message/text.ts';
-import { EDITOR, withoutColours } from '../story/commands.ts';
-import { STOP } from '../anchors/names.ts';
-import { isEscaped, VOICE, type Piece, type Segment, type Voice } from '../anchors/scan.ts';
+import { headOf, oneLine } from '../../message/text.ts';
+import { EDITOR } from '../anchors/shell.ts';
+import { withoutColours } from '../story/commands.ts';
+import { STOP } from '../../message/words.ts';
+import { VOICE, type Voice } from '../anchors/scan.ts';
 
 /** The indentation and the line number that a tool put before a line. */
 const MARGIN = /^\s*(?:(\d{1,7})\s*(?:→|\t|\|)\s*)?/;
 
-/** A stretch as it is quoted: without margins, runs of blanks, and lines that say nothing new. */
+/** A line as it is quoted: without margin, colours and runs of blanks, after the number that a tool gave it. */
 export function quoted(text: string, voice: Voice): string {
-  const whole = voice === VOICE.args ? plainArguments(text) : withoutColours(text);
-  const lines = linesOf(whole)
-    .map(quotedLine)
-    .filter((one, i, all) => one.text !== '' && one.text !== all[i - 1]?.text);
-  const useful = lines.length < 2 ? lines : lines.filter((line) => tells(line.text));
-  return (useful.length > 0 ? useful : lines)
-    .map(({ text: own, number }, i, all) =>
-      number === undefined || number - 1 === all[i - 1]?.number ? own : `${number} ${own}`,
-    )
-    .join('\n');
-}
-
-interface QuotedLine {
-  readonly text: string;
-  readonly number: number | undefined;
-}
-
-/** A line without its margin, and the number in it. */
-function quotedLine(line: string): QuotedLine {
+  const line = voice === VOICE.args ? plainArguments(text) : withoutColours(text);
   const number = MARGIN.exec(line)?.[1];
-  const text = line
-    .replace(MARGIN, '')
-    .replace(/\s{2,}/g, ' ')
-    .trim();
-  return { text, number: number === undefined ? undefined : Number(number) };
+  const bare = line.replace(MARGIN, '').replace(/\s+/g, ' ').trim();
+  return number === undefined ? bare : `${number} ${bare}`;
 }
 
 /** Arguments that only say how to run a call. */
@@ -46,7 +25,7 @@ const VALUE_END = /(?<!\\)"[\s,\]}]{0,12}$/;
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.))/g;
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: ' ', r: '', b: '', f: '' };
 
-/** A stretch of arguments as a person reads it: without the marks of JSON, with real line ends for escaped ones. */
+/** A stretch of arguments as a person reads it, without the marks of JSON. */
 function plainArguments(sent: string): string {
   const bare = sent.replace(SETTING, '').replace(KEY, '').replace(VALUE_END, '');
   return bare.replace(ESCAPE, (whole, code: string | undefined, char: string | undefined) =>
@@ -56,37 +35,14 @@ function plainArguments(sent: string): string {
   );
 }
 
-export type Range = readonly [from: number, to: number];
-
-export const NO_RANGES: readonly Range[] = [];
-
-export function isWithin(at: number, ranges: readonly Range[]): boolean {
-  return ranges.some(([from, to]) => at >= from && at < to);
-}
-
-/** How far a text reaches around a place without an end of a range between. */
-function reachAround(at: number, ranges: readonly Range[], length: number): Range {
-  const ends = [0, ...ranges.flat(), length];
-  return [lastOf(ends, (end) => end <= at) ?? 0, ends.find((end) => end > at) ?? length];
-}
-
-const OLD = /"old_?(?:string|str|text)"\s{0,2}:\s{0,2}"/gi;
-
-/** Where the arguments of an edit hold what it takes away. */
-export function takenAway(args: string): readonly Range[] {
-  return Array.from(args.matchAll(OLD), ({ index, 0: { length } }): Range => {
-    let end = index + length;
-    while (end < args.length && args[end] !== '"') end += args[end] === '\\' ? 2 : 1;
-    return [index, end + 1];
-  });
-}
-
 const CODE_WORDS = new Set(
   `return else continue break import from package func function def class const let var nil null none undefined true
   false err error self this await async end pass try except catch finally throw raise elif begin then done`.split(
     /\s+/,
   ),
 );
+const wordsIn = (line: string): readonly string[] =>
+  line.toLowerCase().match(/[a-z][a-z0-9]{2,}/g) ?? [];
 const LONE_WORD = /^\W*(?:[a-z]+|[A-Z][a-z]*|[A-Z]+)\W*$/;
 /** What tools put around what they say: the blobs of a diff, the frame of a command's output. */
 const FRAME =
@@ -99,18 +55,13 @@ const LISTED = /^(?:total \d+$|[-dlbcps][-rwxsStT]{9}[@+.]?\s)/;
 /** A test package that passed, or has none. */
 const PASSED = /^(?:ok|PASS|[?])\s+\S+(?:\s|$)|^--- PASS|^=== RUN/;
 
+const NOTHING = [LONE_WORD, PASSED, FRAME, IMPORTS, LISTED];
+const NAME = /\d{3}|[a-z][A-Z]|\w_\w|\w[./]\w/;
+
 /** True for a line that says something: `} else {`, `"os"` and `if err != nil {` say nothing. */
 export function tells(line: string): boolean {
-  if (
-    LONE_WORD.test(line) ||
-    PASSED.test(line) ||
-    FRAME.test(line) ||
-    IMPORTS.test(line) ||
-    LISTED.test(line)
-  )
-    return false;
-  if (/\d{3}|[a-z][A-Z]|\w_\w|\w[./]\w/.test(line)) return true;
-  return tellingWords(line).some((word) => !CODE_WORDS.has(word));
+  if (NOTHING.some((form) => form.test(line))) return false;
+  return NAME.test(line) || wordsIn(line).some((word) => !STOP.has(word) && !CODE_WORDS.has(word));
 }
 
 /** The beginning of a line, cut at a space if one is near. */
@@ -118,110 +69,6 @@ function shortened(line: string, most: number): string {
   if (line.length <= most) return line;
   const cut = line.lastIndexOf(' ', most - 1);
   return `${cut > most * 0.6 ? line.slice(0, cut) : headOf(line, Math.max(0, most - 1))}…`;
-}
-
-const SHORTEST_WORD = 3;
-/** What a word is: `TellingWords` finds the same. */
-const WORD = /[a-z][a-z0-9]{2,}/g;
-
-/** A name with fewer words next to it says too little alone. */
-export const ENOUGH_WORDS = 3;
-
-export function tellingWords(text: string): TellingWords {
-  return new TellingWords(text.toLowerCase());
-}
-
-/** How many words are next to a name; more than enough are not counted. */
-export function wordsBeside(words: TellingWords, name: string): number {
-  const own = name.toLowerCase();
-  const isOwn = (word: string): boolean =>
-    own.includes(word) && own.match(WORD)?.includes(word) === true;
-  let beside = 0;
-  words.some((word) => !isOwn(word) && ++beside === ENOUGH_WORDS);
-  return beside;
-}
-
-/** The words of a text that carry meaning, each once, read only as far as the caller asks. */
-class TellingWords {
-  readonly #text: string;
-  readonly #found: string[] = [];
-  #at = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  some(passes: (word: string) => boolean): boolean {
-    for (let k = 0; ; k++) {
-      const word = this.#found[k] ?? this.#next();
-      if (word === undefined) return false;
-      if (passes(word)) return true;
-    }
-  }
-
-  #next(): string | undefined {
-    const text = this.#text;
-    let at = this.#at;
-    while (at < text.length) {
-      while (at < text.length && !isLetter(text.charCodeAt(at))) at++;
-      const from = at;
-      while (at < text.length && isInWord(text.charCodeAt(at))) at++;
-      if (at - from < SHORTEST_WORD) continue;
-      const word = text.slice(from, at);
-      if (STOP.has(word) || this.#found.includes(word)) continue;
-      this.#at = at;
-      this.#found.push(word);
-      return word;
-    }
-    this.#at = at;
-    return undefined;
-  }
-}
-
-const isLetter = (code: number): boolean => code >= 97 && code <= 122;
-const isInWord = (code: number): boolean => isLetter(code) || (code >= 48 && code <= 57);
-
-/** A stretch of a text and how it reads. */
-export interface Stretch {
-  readonly start: number;
-  readonly end: number;
-  readonly body: string;
-  readonly words: TellingWords;
-}
-
-const REACH = 180;
-
-/**
- * The stretch to quote for a piece because of a name in it: with a neighbouring line if it says too little alone, but
- * none across the ends of some ranges.
- */
-export function stretchOf(
-  { text, voice }: Segment,
-  piece: Piece,
-  name: string,
-  ranges: readonly Range[],
-): Stretch {
-  const [first, last] = reachAround(piece.start, ranges, text.length);
-  const escaped = isEscaped(text, voice);
-  const feed = escaped ? String.raw`\n` : '\n';
-  let { start, end } = piece;
-  let body = quoted(text.slice(start, end), voice);
-  let words = tellingWords(body);
-  for (let tries = 0; tries < 2 && wordsBeside(words, name) < ENOUGH_WORDS; tries++) {
-    const after = text.slice(end, Math.min(end + REACH, last));
-    const next = after.indexOf(feed, 1);
-    const to = next < 0 ? after.length : next;
-    if (to > 0 && to < REACH && /[A-Za-z]{3}/.test(after.slice(feed.length, to))) end += to;
-    else {
-      const before = text.slice(Math.max(first, start - REACH), Math.max(first, start - 1));
-      const from = before.lastIndexOf(feed);
-      if (from < 0) break;
-      start -= before.length + 1 - from - (escaped ? 0 : 1);
-    }
-    body = quoted(text.slice(start, end), voice);
-    words = tellingWords(body);
-  }
-  return { start, end, body, words };
 }
 
 const VALUE_CHARS = 90;

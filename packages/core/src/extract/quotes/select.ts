@@ -1,11 +1,10 @@
-import { ENOUGH_WORDS } from './quote.ts';
+import { Heap } from '../../check/heap.ts';
 
 /** Lines that share a heading: the first one that is quoted pays for it. */
 export interface Group {
   readonly headingChars: number;
-  /** The anchors that the heading shows, and how well its words explain them. */
+  /** The anchors that the heading shows. */
   readonly ids: readonly number[];
-  readonly clarity: number;
   readonly items: Item[];
   open: boolean;
 }
@@ -17,18 +16,16 @@ export interface Item {
   readonly merit: number;
   chars: number;
   ids: readonly number[];
-  /** How well its words explain each anchor, 0 to 1; undefined until the item is looked at closely. */
-  clarities: readonly number[] | undefined;
-  /** Looks closely: the true length, and how well each anchor is explained. */
-  readonly settle: (item: Item) => void;
+  /** Makes the text of an item when its turn comes: its true length and anchors. Absent if these are known. */
+  settle?: ((item: Item) => void) | undefined;
   taken: boolean;
   /** What it was worth per character when it was taken. */
   worth: number;
 }
 
-/** How well so many words of a line explain an anchor in it. */
-export function clarityOf(words: number): number {
-  return words >= ENOUGH_WORDS ? 1 : 0.2 + 0.2 * Math.max(0, words);
+/** An item whose length and anchors are known. */
+export function knownItem(group: Group, chars: number, ids: readonly number[], merit = 0): Item {
+  return { group, merit, chars, ids, taken: false, worth: 0 };
 }
 
 /** Enough digits to keep an order, few enough to read. */
@@ -44,7 +41,7 @@ const NO_SPACE = 24;
 
 interface Offer {
   readonly item: Item;
-  readonly worth: number;
+  readonly value: number;
 }
 
 /**
@@ -53,21 +50,17 @@ interface Offer {
  */
 export class Selection {
   readonly need: Float64Array;
-  /** How well each anchor is shown already. */
-  readonly shown: Float64Array;
+  /** 1 for each anchor that is shown already. */
+  readonly shown: Uint8Array;
   spaceChars: number;
-  readonly #heap: Offer[] = [];
+  readonly #offers = new Heap<Offer>();
   readonly #leastWorth: number;
 
   constructor(need: Float64Array, spaceChars: number, leastWorth: number = LEAST_WORTH) {
     this.#leastWorth = leastWorth;
     this.need = need;
-    this.shown = new Float64Array(need.length);
+    this.shown = new Uint8Array(need.length);
     this.spaceChars = spaceChars;
-  }
-
-  get exhausted(): boolean {
-    return this.#heap.length === 0;
   }
 
   show(id: number): void {
@@ -75,42 +68,41 @@ export class Selection {
   }
 
   offer(item: Item): void {
-    const worth = this.#worth(item);
-    if (worth > this.#leastWorth) push(this.#heap, { item, worth });
+    const value = this.#worth(item);
+    if (value > this.#leastWorth) this.#offers.push({ item, value });
   }
 
   /** Takes the best items until the space is used up. */
   spend(): void {
     const tooLong: Offer[] = [];
-    for (let offer = pop(this.#heap); offer !== undefined; offer = pop(this.#heap)) {
-      const { item } = offer;
+    const offers = this.#offers;
+    for (let offer = offers.pop(); offer !== undefined; offer = offers.pop()) {
+      const { item, value } = offer;
       if (item.taken) continue;
-      if (item.clarities === undefined && this.#worth(item) >= offer.worth) item.settle(item);
-      const worth = this.#worth(item);
-      if (worth < offer.worth) {
-        if (worth > this.#leastWorth) push(this.#heap, { item, worth });
-        continue;
+      if (item.settle !== undefined && this.#worth(item) >= value) {
+        item.settle(item);
+        item.settle = undefined;
       }
-      if (this.#chars(item) > this.spaceChars) {
+      const worth = this.#worth(item);
+      if (worth < value) this.offer(item);
+      else if (this.#chars(item) <= this.spaceChars) this.take(item, worth);
+      else {
         tooLong.push(offer);
         if (this.spaceChars < NO_SPACE) break;
-      } else this.take(item, worth);
+      }
     }
-    for (const offer of tooLong) push(this.#heap, offer);
+    for (const offer of tooLong) offers.push(offer);
   }
 
   take(item: Item, worth: number): void {
-    const { group, ids, clarities } = item;
+    const { group, ids } = item;
     this.spaceChars -= this.#chars(item);
     item.taken = true;
     item.worth = worth;
-    ids.forEach((id, k) => {
-      const clarity = clarities?.[k] ?? 1;
-      if (clarity > (this.shown[id] as number)) this.shown[id] = clarity;
-    });
+    for (const id of ids) this.show(id);
     if (group.open) return;
     group.open = true;
-    for (const id of group.ids) this.shown[id] = Math.max(this.shown[id] as number, group.clarity);
+    for (const id of group.ids) this.show(id);
     for (const other of group.items) if (!other.taken) this.offer(other);
   }
 
@@ -119,47 +111,16 @@ export class Selection {
   }
 
   #worth(item: Item): number {
-    const { ids, clarities, group, merit, chars } = item;
-    let value = merit * chars;
-    for (let k = 0; k < ids.length; k++) {
-      const id = ids[k] as number;
-      const more =
-        (clarities === undefined ? 1 : (clarities[k] as number)) - (this.shown[id] as number);
-      if (more > 0) value += (this.need[id] as number) * more;
-    }
-    if (!group.open)
-      for (const id of group.ids)
-        value +=
-          (this.need[id] as number) * Math.max(0, group.clarity - (this.shown[id] as number));
+    const { ids, group, merit, chars } = item;
+    let value = merit * chars + this.#lacking(ids);
+    if (!group.open) value += this.#lacking(group.ids);
     return value / (this.#chars(item) + LINE_CHARS + SHORTEST_CHARS);
   }
-}
 
-function push(heap: Offer[], offer: Offer): void {
-  let i = heap.push(offer) - 1;
-  while (i > 0) {
-    const parent = (i - 1) >> 1;
-    if ((heap[parent] as Offer).worth >= offer.worth) break;
-    heap[i] = heap[parent] as Offer;
-    i = parent;
+  /** The need of those anchors that are not shown yet. */
+  #lacking(ids: readonly number[]): number {
+    let need = 0;
+    for (const id of ids) if (this.shown[id] === 0) need += this.need[id] as number;
+    return need;
   }
-  heap[i] = offer;
-}
-
-function pop(heap: Offer[]): Offer | undefined {
-  const [top] = heap;
-  const last = heap.pop();
-  if (top === undefined || last === undefined || heap.length === 0) return top;
-  let i = 0;
-  for (;;) {
-    let child = 2 * i + 1;
-    if (child >= heap.length) break;
-    const right = heap[child + 1];
-    if (right !== undefined && right.worth > (heap[child] as Offer).worth) child++;
-    if (last.worth >= (heap[child] as Offer).worth) break;
-    heap[i] = heap[child] as Offer;
-    i = child;
-  }
-  heap[i] = last;
-  return top;
 }

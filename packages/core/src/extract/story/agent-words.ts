@@ -1,4 +1,6 @@
+import { reversed } from '../../check/list.ts';
 import { hasCalls, startsTurn, textOf } from '../../message/message.ts';
+import { oneLine } from '../../message/text.ts';
 import type { Node } from '../../thread/thread.ts';
 import { sentences, type Passage } from './passages.ts';
 
@@ -37,11 +39,6 @@ const ANNOUNCES =
 const CONCLUDES =
   /\b(?:because|since|so that|therefore|instead|rather than|not needed|root cause|the (?:issue|problem|bug|fix|reason|cause)|fixed|added|removed|renamed|changed|replaced|reverted|moved|created|updated|pass(?:es|ed)?|fail(?:s|ed|ing)?|means|decided|chose|conflict|done|complete|committed|pushed|works?|missing|wrong|must|never|only)\b/i;
 const REASONS = /\b(?:because|since|so that|instead|rather than|which means)\b/i;
-const GUESSES =
-  /\b(?:might|maybe|perhaps|probably|possibly|could be|seems|looks like|i think|hmm|wait)\b/i;
-
-export const announces = (sentence: string): boolean => ANNOUNCES.test(sentence);
-
 /** What an agent answers when nothing is asked of it. */
 const SAYS_NOTHING =
   /^\W*(?:no response (?:requested|needed)|\(no content\)|understood|done|ok(?:ay)?)\W*$|^API Error: /i;
@@ -74,6 +71,24 @@ export function meritOf(passage: Passage, role: Role, age: number): number {
   const fresh = 0.6 + 0.4 / (1 + age / 40);
   if (kind === 'code') return MERIT[role] * CODE_MERIT * fresh;
   const concludes = CONCLUDES.test(text) ? 1.3 : 0.8;
-  const guesses = role !== 'final report' && GUESSES.test(text) ? 0.5 : 1;
-  return MERIT[role] * fresh * concludes * guesses;
+  return MERIT[role] * fresh * concludes;
+}
+
+/** What an agent announced longer ago has been done or given up. */
+const NEWEST_MESSAGES = 12;
+const STEP_CHARS = 240;
+
+/** What the agent says last that it does next, or asks, in its own words; none if the user has spoken since. */
+export function nextStep(nodes: readonly Node[]): readonly string[] {
+  for (const { message } of reversed(nodes.slice(-NEWEST_MESSAGES))) {
+    if (startsTurn(message)) return [];
+    if (message.role !== 'assistant') continue;
+    const said = sentences(textOf(message).replace(/\s+/g, ' '));
+    const step = reversed(said).find(
+      (sentence) => sentence.endsWith('?') || ANNOUNCES.test(sentence),
+    );
+    if (step !== undefined) return [oneLine(step.replace(/:$/, '.'), STEP_CHARS)];
+    if (said.length > 0) return [];
+  }
+  return [];
 }

@@ -1,6 +1,7 @@
 import { lastIndex, reversed } from '../../check/list.ts';
-import { isJsonObject, parseJson, type Json, type JsonObject } from '../../message/json.ts';
+import { isJsonObject, parseJson, type JsonObject } from '../../message/json.ts';
 import { headOf } from '../../message/text.ts';
+import { hasPatch, patchedFiles } from '../anchors/patch.ts';
 
 /** What an edit took away and what it put in its place. */
 export interface Replacement {
@@ -16,7 +17,7 @@ const LONGEST = 60_000;
 export function replacementsIn(
   args: string,
 ): readonly (Replacement & { readonly path?: string })[] {
-  if (args.includes('*** Begin Patch')) return patchedIn(args);
+  if (hasPatch(args)) return patchedFiles(args);
   const given = parseJson(args);
   return isJsonObject(given) ? [...replacementsOf(given)] : [];
 }
@@ -34,30 +35,6 @@ function textOf(given: JsonObject, name: RegExp): string | undefined {
   for (const [key, value] of Object.entries(given))
     if (typeof value === 'string' && name.test(key)) return value;
   return undefined;
-}
-
-const PATCH_FILE = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/;
-
-function patchedIn(args: string): readonly (Replacement & { readonly path: string })[] {
-  const found: { path: string; before: string[]; after: string[] }[] = [];
-  for (const text of textsIn(parseJson(args) ?? args))
-    for (const line of headOf(text, LONGEST).split('\n')) {
-      const path = PATCH_FILE.exec(line)?.[1]?.trim();
-      if (path !== undefined) found.push({ path, before: [], after: [] });
-      else if (line.startsWith('-')) found.at(-1)?.before.push(line.slice(1));
-      else if (line.startsWith('+')) found.at(-1)?.after.push(line.slice(1));
-    }
-  return found.map(({ path, before, after }) => ({
-    path,
-    before: before.join('\n'),
-    after: after.join('\n'),
-  }));
-}
-
-function textsIn(given: Json): readonly string[] {
-  if (typeof given === 'string') return [given];
-  if (typeof given !== 'object' || given === null) return [];
-  return Object.values(given).flatMap((value: Json | undefined) => textsIn(value ?? null));
 }
 
 /** A line that declares something, in most languages of programs, and the headings of a document. */

@@ -1,4 +1,3 @@
-import { isJsonObject, parseJson } from '../../message/json.ts';
 import {
   callsOf,
   resultsOf,
@@ -10,7 +9,7 @@ import {
 import { headOf, oneLine, tailOf } from '../../message/text.ts';
 import type { ToolOutcome } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
-import { shellCommands } from '../anchors/shell.ts';
+import { commandIn, shellCommands } from '../anchors/shell.ts';
 import { searches, touchedBy } from '../anchors/tool-effects.ts';
 import { isRefused } from './user-words.ts';
 
@@ -24,8 +23,6 @@ const LOOKS = new Set(
 const GIT_LOOKS = new Set(
   'diff show log status grep blame branch rev-parse ls-files remote config fetch add'.split(' '),
 );
-/** Makes git list the files that differ: that is a result, while its other output only shows contents. */
-const LISTS_FILES = /^(?:status|--stat|--name-status|--shortstat|--short|--porcelain)$/;
 const GH_LOOKS = new Set(['view', 'list', 'status', 'diff', 'checks', 'api']);
 const RUNNERS = new Set(['run', 'exec', '-m', 'x', 'dlx', 'compose']);
 
@@ -41,13 +38,7 @@ export function kindOfCommand(line: string): string | undefined {
     const [program = '', ...rest] = first < 0 ? [] : words.slice(first);
     const name = program.slice(program.lastIndexOf('/') + 1);
     if (piped || name === '' || LOOKS.has(name)) continue;
-    const listsFiles = name === 'git' && rest.some((word) => LISTS_FILES.test(word));
-    if (
-      name === 'git' &&
-      !listsFiles &&
-      GIT_LOOKS.has(rest.find((word) => !word.startsWith('-')) ?? '')
-    )
-      continue;
+    if (name === 'git' && GIT_LOOKS.has(rest.find((word) => !word.startsWith('-')) ?? '')) continue;
     if (name === 'gh' && (rest[0] === 'api' || GH_LOOKS.has(rest[1] ?? ''))) continue;
     kind = [name, ...subcommands(rest)].join(' ');
   }
@@ -116,7 +107,6 @@ function endingOf(result: ResultPart, command: string): Ending {
   let [passed, last] = [0, ''];
   for (const line of sample.split('\n')) {
     if (line.length < 2 || line.length > 2_000) continue;
-    if (FILE_STATUS.test(line)) continue;
     if (/^(?:ok|PASS)\s+\S/.test(line)) passed++;
     else if (LOGGED.test(line)) continue;
     else if (FAILURE.test(line) || COUNTED.test(line)) errors.add(clean(line));
@@ -164,8 +154,6 @@ function failedTests(lines: readonly string[]): readonly string[] {
   return names.length === 0 ? [] : [`${mark} ${names.slice(0, MOST_TESTS).join(', ')}${more}`];
 }
 
-/** `M src/a.ts`, `src/a.ts | 12 ++--`: the changes that were looked at show them. */
-const FILE_STATUS = /^ ?(?:[MADRCU?]{1,2}|R\d{3})\s+\S+(?:\s+\S+)?$|^ \S+(?: => \S+)? +[|] +\d+ /;
 /** What a host or a shell puts around an output, or in the place of one. */
 const SAYS_NOTHING =
   /\bexit(?:ed)?(?: with)?(?:[ _]code| status)?"?[:=]? ?\d|\[no test files\]$|completed with no output|^\(?no output\)?$|^<\/?\w+>$|^Shell cwd was reset|^\[[\w:-]{1,30}\] \$ |^Warning: \d+ uncommitted|^(?:Chunk ID|Wall time|Original token count|Output|Command|Total output lines):/i;
@@ -225,7 +213,7 @@ function outcomeOf(
     tool,
     outcome,
     ...(guessed ? { guessed } : {}),
-    call: oneLine(withoutViewers(line), COMMAND_CHARS),
+    call: oneLine(line.replace(VIEWERS, ''), COMMAND_CHARS),
     ...(result.keyFields === undefined ? {} : { keyFields: result.keyFields }),
     ...(error === '' ? {} : { error }),
     ...(totals.length === 0 ? {} : { result: totals.join('; ') }),
@@ -238,14 +226,6 @@ const PIPED = /\|\s*(?:tail|head|cat|grep|sed|less|more)\b/;
 /** What only shortens or joins the output. */
 const VIEWERS = /(?:\s*2>&1|\s*\|\s*(?:tail|head|cat)(?:\s+-[\w=]+(?:\s+\d+)?)*)+\s*$/;
 
-function withoutViewers(line: string): string {
-  return line.replace(VIEWERS, '');
-}
-
-const COMMAND = /^(?:command|cmd)$/;
-/** What editors call their own commands. */
-export const EDITOR: RegExp = /^(?:view|create|str_replace|insert|undo_edit|delete|rename)$/;
-
 /** What a call runs. Undefined for calls that read, search, edit files or keep a task list. */
 function runOf(call: CallPart): { readonly kind: string; readonly line: string } | undefined {
   const line = commandIn(call);
@@ -256,15 +236,4 @@ function runOf(call: CallPart): { readonly kind: string; readonly line: string }
   if (searches(call.tool) || /todo|task|plan|read|view|skill/i.test(call.tool)) return undefined;
   if (touchedBy(call).touches.length > 0) return undefined;
   return { kind: `${call.tool} ${call.args}`, line: call.args };
-}
-
-/** The shell line of a call. */
-export function commandIn({ args }: CallPart): string | undefined {
-  const given = parseJson(args);
-  if (!isJsonObject(given)) return undefined;
-  const found = Object.entries(given).find(([key]) => COMMAND.test(key))?.[1];
-  if (typeof found === 'string') return EDITOR.test(found) ? undefined : found;
-  if (!Array.isArray(found) || !found.every((word) => typeof word === 'string')) return undefined;
-  const script = found.findIndex((word) => /^-l?c$/.test(word));
-  return script < 0 ? found.join(' ') : found[script + 1];
 }

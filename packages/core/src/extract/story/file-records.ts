@@ -4,10 +4,10 @@ import type { FileRecord } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
 import { keyOfPath } from '../anchors/anchor.ts';
 import type { FileAccess } from '../anchors/files.ts';
-import type { AnchorStatistics } from '../anchors/statistics.ts';
+import { VOICE } from '../anchors/scan.ts';
+import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 import { withoutAnnouncements } from './agent-words.ts';
-import { FileChange, replacementsIn } from './changes.ts';
-import { Surroundings } from './surroundings.ts';
+import { declaredBefore, FileChange, replacementsIn } from './changes.ts';
 
 const MOST_FILES = 300;
 const MOST_RANGES = 4;
@@ -90,4 +90,45 @@ function reasonIn(text: string): string {
   const why = withoutAnnouncements(line) || (NAMES.test(line) ? line.replace(INTENT, '') : '');
   const bare = why.replace(/[:：]\W{0,3}$/, '').trim();
   return bare.length < 12 || bare.length > WHY_CHARS ? '' : bare;
+}
+
+/** So many of the texts that show a file are kept, the newest. */
+const MOST_TEXTS = 3;
+const LEAST_LINE_CHARS = 8;
+
+/** What was read of files, to find in which function an edit was made. */
+class Surroundings {
+  readonly #statistics: AnchorStatistics;
+  readonly #texts = new Map<FileAccess, string[]>();
+  #next = 0;
+
+  constructor(statistics: AnchorStatistics) {
+    this.#statistics = statistics;
+  }
+
+  /** Takes the results before a message. */
+  readUpTo(index: number): void {
+    const { placed } = this.#statistics;
+    for (; this.#next < placed.length; this.#next++) {
+      const { segment, file, index: at } = placed[this.#next] as Placed;
+      if (at >= index) return;
+      if (file === undefined || segment.voice !== VOICE.tool) continue;
+      const texts = this.#texts.get(file) ?? [];
+      this.#texts.set(file, [segment.text, ...texts].slice(0, MOST_TEXTS));
+    }
+  }
+
+  /** The name of what some lines of a file were part of. */
+  of(file: FileAccess, lines: string): string | undefined {
+    const line = lines
+      .split('\n')
+      .map((one) => one.trim())
+      .find((one) => one.length >= LEAST_LINE_CHARS);
+    if (line === undefined) return undefined;
+    for (const text of this.#texts.get(file) ?? []) {
+      const at = text.indexOf(line);
+      if (at >= 0) return declaredBefore(text, at + line.length);
+    }
+    return undefined;
+  }
 }

@@ -1,7 +1,7 @@
 import { lastOf } from '../../check/list.ts';
 import type { Fact } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
-import { contentWords } from '../anchors/names.ts';
+import { contentWords } from '../../message/words.ts';
 import { standingFacts } from '../facts/supersede.ts';
 import { sentences } from './passages.ts';
 import { saidByUser } from './user-words.ts';
@@ -18,9 +18,6 @@ const MOST_STATEMENTS = 400;
 /** Says that something is now different from before. */
 const CHANGES =
   /\b(?:final decision|actually|instead|changed my mind|change of plan|no longer|not any ?more|on second thought|scrap|forget|revert|rather|switch(?:ed)? to|move to|rename|from now on|now (?:use|we)|correction|scratch that|let'?s (?:use|go with)|we (?:will|['’]ll) (?:use|go with)|(?:doch )?lieber|stattdessen|endgültig|en fait|finalement|mejor|en su lugar)\b|改成|改为|代わりに/i;
-/** A number that is given to something. One that only counts, as in "fix issue 12", changes nothing said before. */
-const VALUE =
-  /(?<=\b(?:is|are|be|to|at|of|most|least|than|under|below|within|every|after|=|:)\s?)\d[\d.,]*/g;
 /** A later statement that changes something is about an earlier one if it shares this part of its words. */
 const SHARED = 1 / 3;
 const FEW_WORDS = 8;
@@ -40,15 +37,6 @@ export function overruledStatements(nodes: readonly Node[]): ReadonlyMap<string,
   for (const { fact, by } of standingFacts(facts).superseded) {
     const later = lastOf(said, ({ text, turn }) => text === by.text && turn === by.turn);
     if (later !== undefined) overruled.set(fact.text, later.at);
-  }
-  const byFrame = new Map<string, Statement>();
-  for (const statement of said) {
-    const frame = statement.text.toLowerCase().replace(VALUE, '#');
-    if (!frame.includes('#')) continue;
-    const earlier = byFrame.get(frame);
-    byFrame.set(frame, statement);
-    if (earlier !== undefined && earlier.text !== statement.text && earlier.turn < statement.turn)
-      overruled.set(earlier.text, statement.at);
   }
   for (const later of said) {
     if (!CHANGES.test(later.text)) continue;

@@ -2,7 +2,7 @@ import { callsOf, resultsOf, resultText } from '../../message/message.ts';
 import { headOf, oneLine } from '../../message/text.ts';
 import type { RepositoryEvent } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
-import { commandIn } from './commands.ts';
+import { commandIn } from '../anchors/shell.ts';
 
 const COMMIT = /^\[([\w./-]{1,120})(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.{1,200})$/m;
 const SWITCHED = /^(?:Switched to (?:a new )?branch '([^'\n]{1,120})'|On branch (\S{1,120}))/m;

@@ -5,7 +5,7 @@ import type { Note } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
 import { VOICE } from '../anchors/scan.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
-import { rounded, type Group, type Item, type Selection } from '../quotes/select.ts';
+import { knownItem, rounded, type Group, type Item, type Selection } from '../quotes/select.ts';
 import { meritOf, rolesOf, saysNothing, withoutAnnouncements } from './agent-words.ts';
 import { overruledStatements } from './overruled.ts';
 import { passagesOf, type Passage } from './passages.ts';
@@ -93,7 +93,7 @@ export class Story {
     const age = this.#statistics.end - (note.at ?? 0);
     const merit = note.by === 'user' ? MERIT.user : MERIT.agent * meritOf(passage, 'report', age);
     this.#push(
-      { lead: '', headingChars: LABEL_CHARS, ids: [], clarity: 0, items: [], open: false },
+      { lead: '', headingChars: LABEL_CHARS, ids: [], items: [], open: false },
       passage,
       own,
       merit,
@@ -131,7 +131,6 @@ export class Story {
         lead,
         headingChars: LABEL_CHARS + lead.length,
         ids: this.#statistics.idsIn(lead),
-        clarity: 1,
         items: [],
         open: false,
       };
@@ -148,21 +147,8 @@ export class Story {
     { isOwn = false, isFinal = false, isAsked = false }: Flags,
   ): void {
     const ids = this.#statistics.idsIn(passage.text);
-    const offered: Offered = {
-      group,
-      note,
-      passage,
-      merit,
-      isOwn,
-      isFinal,
-      isAsked,
-      chars: passage.text.length + 3,
-      ids,
-      clarities: ids.map(() => 1),
-      settle: () => undefined,
-      taken: false,
-      worth: 0,
-    };
+    const item = knownItem(group, passage.text.length + 3, ids, merit);
+    const offered: Offered = { ...item, note, passage, isOwn, isFinal, isAsked };
     group.items.push(offered);
     this.#offered.push(offered);
   }

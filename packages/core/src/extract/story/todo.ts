@@ -4,15 +4,12 @@ import {
   resultsOf,
   resultText,
   startsTurn,
-  textOf,
   type CallPart,
   type ResultPart,
 } from '../../message/message.ts';
 import { headOf, oneLine } from '../../message/text.ts';
 import type { Node } from '../../thread/thread.ts';
-import { plain } from '../facts/supersede.ts';
 import type { Item, Priority } from '../../plan/summary.ts';
-import { userWords } from './user-words.ts';
 
 const LISTS = /todo|plan|task/i;
 const CREATES = /(?:^|[._])(?:(?:task|todo)_?(?:create|add)|(?:create|add|new)_?(?:task|todo))$/i;
@@ -32,8 +29,8 @@ const STALE_MESSAGES = 60;
 const OVERTAKEN_BY = 2;
 
 /**
- * What was to do before, as the messages changed it: lists that the agent keeps in a tool, each in the place of the one
- * before, also an empty one; tasks that it makes and changes one by one; checklists that it or the user writes.
+ * What was to do before, as the calls of the agent changed it: lists that it keeps in a tool, each in the place of the one
+ * before, also an empty one, and tasks that it makes and changes one by one.
  */
 export function todoItems(nodes: readonly Node[], before: readonly Item[]): readonly Item[] {
   const list = new TodoList(before);
@@ -57,8 +54,6 @@ class TodoList {
   read({ message, index }: Node): void {
     this.#index = index;
     if (startsTurn(message)) this.#turnIndex = index;
-    if (message.role === 'assistant') this.#write(checklist(textOf(message)));
-    if (startsTurn(message)) this.#write(checklist(userWords(textOf(message))));
     for (const call of callsOf(message)) this.#call(call);
     for (const result of resultsOf(message)) {
       this.#number(result);
@@ -143,15 +138,6 @@ class TodoList {
   #replace(item: Item, ...by: readonly Item[]): void {
     this.#items = this.#items.flatMap((one) => (one === item ? by : [one]));
   }
-
-  /** A checklist that shares an item with what is there is its newer form; another one is added. */
-  #write(items: readonly Item[]): void {
-    if (items.length === 0) return;
-    const known = new Set(this.#items.map(({ text }) => plain(text)));
-    const isNewer = items.some(({ text }) => known.has(plain(text)));
-    const now = items.map((item) => this.#begun(item));
-    this.#items = isNewer ? now : [...this.#items, ...now];
-  }
 }
 
 const NUMBER = /#(\w{1,20})\b|"(?:task_?)?id"\s{0,3}:\s{0,3}"?([\w-]{1,40})/i;
@@ -175,25 +161,15 @@ function listIn(args: JsonObject, isList: boolean): readonly Item[] | undefined 
   return undefined;
 }
 
-const BOX = /\[[ xX>~/-]\] /;
 const LINE = /^\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX>~/-])\]\s+(\S.*)$/;
-/** One box is not a list, and a statement that a template has a person confirm is not a task. */
-const LEAST_LINES = 2;
-const AFFIRMS = /^(?:I|We)\b|^\[[^\]]{1,80}\]/;
 
 function itemsIn(text: string): readonly Item[] {
   return text.split('\n').flatMap((line): readonly Item[] => {
     const [, box = '', said = ''] = LINE.exec(line) ?? [];
-    if (said === '' || AFFIRMS.test(said)) return [];
+    if (said === '') return [];
     const state = box === ' ' ? 'open' : /x/i.test(box) ? 'done' : 'current';
     return [{ text: oneLine(said, LONGEST), state, priority: 'medium' }];
   });
-}
-
-function checklist(text: string): readonly Item[] {
-  if (!BOX.test(text)) return [];
-  const items = itemsIn(text).slice(0, MOST);
-  return items.length < LEAST_LINES ? [] : items;
 }
 
 function itemOf(item: Json): Item | undefined {

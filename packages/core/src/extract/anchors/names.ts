@@ -1,1 +1,0 @@
-export { contentWords, namesIn, sentencesOf, STOP } from '../../message/words.ts';

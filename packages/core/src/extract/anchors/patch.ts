@@ -1,0 +1,48 @@
+import { parseJson, type Json } from '../../message/json.ts';
+import { headOf } from '../../message/text.ts';
+
+/** A file of a patch: what the patch does to it, the lines that it takes away and those that it adds. */
+export interface PatchedFile {
+  readonly path: string;
+  readonly does: 'writes' | 'edits' | 'deletes';
+  readonly before: string;
+  readonly after: string;
+}
+
+const FILE = /^\*\*\* (?:(Add|Update|Delete) File|Move to): (.+)$/;
+const LONGEST = 60_000;
+const DOES = { Add: 'writes', Update: 'edits', Delete: 'deletes' } as const;
+
+/** True if the arguments of a call hold a patch of the form "*** Begin Patch". */
+export function hasPatch(args: string): boolean {
+  return args.includes('*** Begin Patch');
+}
+
+/** The files of the patch in some arguments. A file that is moved is deleted in one place and written in another. */
+export function patchedFiles(args: string): readonly PatchedFile[] {
+  const found: { path: string; does: PatchedFile['does']; before: string[]; after: string[] }[] =
+    [];
+  for (const text of textsIn(parseJson(args) ?? args))
+    for (const line of headOf(text, LONGEST).split('\n')) {
+      const last = found.at(-1);
+      const [, verb, path] = FILE.exec(line) ?? [];
+      if (path !== undefined) {
+        if (verb === undefined && last !== undefined) last.does = 'deletes';
+        const does = DOES[(verb ?? 'Add') as keyof typeof DOES];
+        found.push({ path: path.trim(), does, before: [], after: [] });
+      } else if (line.startsWith('-')) last?.before.push(line.slice(1));
+      else if (line.startsWith('+')) last?.after.push(line.slice(1));
+    }
+  return found.map(({ before, after, ...file }) => ({
+    ...file,
+    before: before.join('\n'),
+    after: after.join('\n'),
+  }));
+}
+
+/** The texts in some arguments, at any depth. */
+function textsIn(given: Json): readonly string[] {
+  if (typeof given === 'string') return [given];
+  if (typeof given !== 'object' || given === null) return [];
+  return Object.values(given).flatMap((value: Json | undefined) => textsIn(value ?? null));
+}
