@@ -94,13 +94,15 @@ test('a pin is evidence: a summary neither reports as allowed what it forbids no
   ]);
 });
 
+/** An account of a message, as verification leaves it. */
+async function cited(said: string): Promise<string | null> {
+  const nodes = thread(user('Work.'), assistant(said)).path();
+  const prose = 'It encrypts 15 tables of the customers every night.';
+  const request = { ...REQUEST, nodes, previous: null };
+  return (await trustedSummarizer(answering({ prose })).summarize(request)).prose;
+}
+
 test('of a message with a secret no words are cited, not even a part of the secret', async () => {
-  const cited = async (said: string): Promise<string | null> => {
-    const nodes = thread(user('Work.'), assistant(said)).path();
-    const prose = 'It encrypts 15 tables of the customers every night.';
-    const request = { ...REQUEST, nodes, previous: null };
-    return (await trustedSummarizer(answering({ prose })).summarize(request)).prose;
-  };
   assert.equal(
     await cited(`The key ${KEY} encrypts 14 tables of the customers every night.`),
     'It encrypts 15 tables of the customers every night. [m2 says otherwise]',

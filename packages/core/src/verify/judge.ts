@@ -43,7 +43,12 @@ function otherWords(sentence: string, evidence: Evidence): Verdict | undefined {
     const misquote = misquoted(sentence, quote, evidence);
     if (misquote === undefined) continue;
     const { text, statement } = misquote;
-    return { kind: 'correct', text, because: statement.text.trim().slice(0, 200), id: statement.id };
+    return {
+      kind: 'correct',
+      text,
+      because: statement.text.trim().slice(0, 200),
+      id: statement.id,
+    };
   }
   return undefined;
 }

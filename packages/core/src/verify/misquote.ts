@@ -16,7 +16,7 @@ export interface Misquote {
 const LEAST_EQUAL = 4;
 const LEAST_CONTENT = 3;
 /** Of a passage that repeats another, at least this share of the words is equal. */
-export const REPEATS = 0.8;
+const REPEATS = 0.8;
 /** A statement with fewer equal words, relative to the one that is misquoted, cannot confirm the sentence. */
 const CONFIRMS = 0.7;
 const LEAST_SHARE = 0.4;
