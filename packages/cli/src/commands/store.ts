@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { textOf, type Store, type ThreadId } from '@bobbin/core';
+import type { Store, ThreadId } from '@bobbin/core';
 import type { ThreadEntry } from '@bobbin/core/internal';
 import type { KeptArtifacts, StoreVerdict } from '@bobbin/stores';
 import { parseOptions, type Command, type OptionTable, type OptionValues } from '../command.ts';
@@ -74,6 +74,7 @@ async function list([place = '']: readonly string[], values: Values): Promise<nu
 }
 
 async function threadLine(store: Store, tenant: string, entry: ThreadEntry): Promise<string> {
+  const { textOf } = await import('@bobbin/core');
   const { thread, head, length, version, changedAt } = entry;
   const [first] = await store.turns({ tenant, thread }, head);
   return [
