@@ -1,12 +1,13 @@
 import { sorted } from '../../check/list.ts';
 import type { Note, Speaker } from '../../plan/summary.ts';
+import { callLine } from '../anchors/call-line.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import { VOICE, type Piece, type Voice } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 import { EditLines } from './edit-lines.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
 import { rangeAt, type AddedRun, type FileDiff } from '../diffs/unified-diff.ts';
-import { callLine, quoted, tells } from './quote.ts';
+import { quoted, tells } from './quote.ts';
 import { knownItem, rounded, type Group, type Item, type Selection } from './select.ts';
 
 const HEADING_CHARS = 180;

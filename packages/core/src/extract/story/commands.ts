@@ -6,6 +6,7 @@ import {
   type Outcome,
   type ResultPart,
 } from '../../message/message.ts';
+import { callLine } from '../anchors/call-line.ts';
 import { headOf, oneLine, tailOf } from '../../message/text.ts';
 import type { ToolOutcome } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
@@ -156,7 +157,7 @@ function failedTests(lines: readonly string[]): readonly string[] {
 
 /** What a host or a shell puts around an output, or in the place of one. */
 const SAYS_NOTHING =
-  /\bexit(?:ed)?(?: with)?(?:[ _]code| status)?"?[:=]? ?\d|\[no test files\]$|completed with no output|^\(?no output\)?$|^<\/?\w+>$|^Shell cwd was reset|^\[[\w:-]{1,30}\] \$ |^Warning: \d+ uncommitted|^(?:Chunk ID|Wall time|Original token count|Output|Command|Total output lines):/i;
+  /\bexit(?:ed)?(?: with)?(?:[ _]code| status)?"?[:=]? ?\d|\[no test files\]$|completed with no output|^\(?no output\)?$|^<\/?\w+>$|^Shell cwd was reset|^(?:<usage>)?(?:total_tokens|tool_uses|duration_ms|agentId): |^\[[\w:-]{1,30}\] \$ |^Warning: \d+ uncommitted|^(?:Chunk ID|Wall time|Original token count|Output|Command|Total output lines):/i;
 
 const clean = (line: string): string => oneLine(line, LONGEST_LINE);
 
@@ -235,5 +236,9 @@ function runOf(call: CallPart): { readonly kind: string; readonly line: string }
   }
   if (searches(call.tool) || /todo|task|plan|read|view|skill/i.test(call.tool)) return undefined;
   if (touchedBy(call).touches.length > 0) return undefined;
-  return { kind: `${call.tool} ${call.args}`, line: call.args };
+  const { tool, args } = call;
+  return {
+    kind: `${tool} ${args}`,
+    line: callLine(tool, args, COMMAND_CHARS).slice(tool.length + 1),
+  };
 }

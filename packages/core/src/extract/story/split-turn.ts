@@ -4,7 +4,7 @@ import { callsOf, textOf } from '../../message/message.ts';
 import { oneLine } from '../../message/text.ts';
 import type { SplitTurn } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
-import { callLine } from '../quotes/quote.ts';
+import { callLine } from '../anchors/call-line.ts';
 import { withoutLooking } from './agent-words.ts';
 import { passagesOf } from './passages.ts';
 

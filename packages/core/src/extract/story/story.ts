@@ -207,13 +207,16 @@ export class Story {
   /** The chosen passages as notes in the order of the conversation, each lead before the first of its passages. */
   chosen(): readonly Note[] {
     const led = new Set<Group>();
+    let last: Note | undefined;
     return sorted(
       this.#offered.filter(({ taken }) => taken),
       (a, b) => (a.note.at ?? 0) - (b.note.at ?? 0) || a.passage.at - b.passage.at,
     ).map(({ note, group, worth, passage }): Note => {
       const { lead } = group as LeadGroup;
-      const isFirst = lead !== '' && !led.has(group);
+      const isSaid = led.has(group) || (last?.at === note.at && last?.text === lead);
+      const isFirst = lead !== '' && !isSaid;
       led.add(group);
+      last = note;
       const text = passage.kind === 'code' ? `\`\`\`\n${note.text}\n\`\`\`` : note.text;
       const overruledAt = note.by === 'user' ? this.#overruledAt(note.text) : undefined;
       const mark = overruledAt === undefined ? {} : { overruledAt };
