@@ -147,3 +147,24 @@ test('next to an account that fills the space, the last run of each check is sho
     /\n## Commands\n- \[m2\] make check → failed \(before the last edits\)\n· src\/a\.ts:3:1: error: a is not defined/,
   );
 });
+
+test('a heading stays with what is under its subheadings', () => {
+  const files = Array.from({ length: 12 }, (_, i) => `  - src/part-${i}.ts has a clock_${i}`);
+  const prose = [
+    '1. Files:',
+    ...files,
+    '2. Errors:',
+    '**Build**:',
+    '- queue_7 was missing',
+    '**Lint**:',
+    '- unused lock_9',
+  ].join('\n');
+  const nodes = thread(user('Work.'), assistant('Done.')).path();
+  const extracted = extract({ nodes, previous: null, task: null, round: 1, counter, kept: [] });
+  const text = fitSummaryText({ ...extracted, prose }, 105, counter) ?? '';
+  assert.ok(!text.includes(files.join('\n')), text);
+  assert.match(
+    text,
+    /2\. Errors:\n\*\*Build\*\*:\n- queue_7 was missing\n\*\*Lint\*\*:\n- unused lock_9/,
+  );
+});

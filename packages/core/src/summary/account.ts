@@ -263,19 +263,25 @@ function grouped(lines: readonly string[]): readonly string[] {
   return groups.map((group) => group.join('\n'));
 }
 
+const NUMBERED_HEADING = /^\d{1,2}\.\s/;
+
+/** How deep a heading is: by its indentation, and below a numbered one if it has no number. */
+const levelOf = (heading: string): number =>
+  2 * depthOf(heading) + (NUMBERED_HEADING.test(heading) ? 0 : 1);
+
 /** A heading with nothing left under it goes as well. */
 function withoutEmptyHeadings(blocks: readonly Block[], gone: ReadonlySet<number>): string {
   const out: string[] = [];
-  let heading: string | undefined;
+  let headings: string[] = [];
   for (const [i, { text, isHeading }] of blocks.entries()) {
     if (gone.has(i)) continue;
     if (isHeading) {
-      heading = text;
+      // A heading below another one belongs to it.
+      headings = [...headings.filter((outer) => levelOf(outer) < levelOf(text)), text];
       continue;
     }
-    if (heading !== undefined) out.push(heading);
-    out.push(text);
-    heading = undefined;
+    out.push(...headings, text);
+    headings = [];
   }
   return out.join('\n');
 }

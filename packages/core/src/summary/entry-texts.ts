@@ -54,13 +54,38 @@ export function artifactText({ description, hint }: ArtifactReference): string {
 const SHOWN_ELSEWHERE =
   /^(?:(?:cd \S+|pwd) && )*git (?:-C \S+ )?(?:status|log|fetch|checkout|switch|ls-\w+|stash|add|commit|push)\b/;
 
-/** The commands whose outcome is news to a reader. */
+/** The commands whose outcome is news to a reader. A failure that is over says so, with its first line only. */
 export function tellingOutcomes(outcomes: readonly ToolOutcome[]): readonly ToolOutcome[] {
-  return outcomes.filter(
-    ({ call, outcome, guessed, result, error }) =>
-      (outcome === 'failure' && guessed !== true) ||
-      (!SHOWN_ELSEWHERE.test(call) && (result ?? error ?? '') !== ''),
-  );
+  return outcomes
+    .filter(
+      ({ call, outcome, guessed, result, error }) =>
+        (outcome === 'failure' && guessed !== true) ||
+        (!SHOWN_ELSEWHERE.test(call) && (result ?? error ?? '') !== ''),
+    )
+    .map((one) => {
+      const later = hasPassed(one) ? undefined : outcomes.find((each) => settles(each, one));
+      if (later === undefined) return one;
+      const error = one.error === undefined ? {} : { error: linesOf(one.error)[0] ?? '' };
+      return { ...one, ...error, resolution: `passed later, in m${(later.at ?? 0) + 1}` };
+    });
+}
+
+const hasPassed = ({ outcome, error }: ToolOutcome): boolean =>
+  outcome !== 'failure' && error === undefined;
+
+const TESTS = /\b(?:tests?|pytest|jest|vitest)\b/i;
+const LINTS = /\b(?:lint|clippy|ruff|mypy)\b/i;
+const BUILDS = /\b(?:build|compile|tsc|vet|make)\b/i;
+/** Chooses some of the tests. */
+const SOME_TESTS = /\s-(?:-?run|k|t|-grep|-filter)\b|[\w/]\.(?:test|spec)\.|_test\.|\btest_\w/;
+
+/** True if a later run shows that a failure is over: the same kind of check passed, or what failed to build runs. */
+function settles(later: ToolOutcome, failed: ToolOutcome): boolean {
+  if ((later.at ?? 0) <= (failed.at ?? 0) || !hasPassed(later)) return false;
+  if (TESTS.test(failed.call))
+    return TESTS.test(later.call) && (!SOME_TESTS.test(later.call) || SOME_TESTS.test(failed.call));
+  if (LINTS.test(failed.call)) return LINTS.test(later.call);
+  return BUILDS.test(failed.call) && [TESTS, LINTS, BUILDS].some((kind) => kind.test(later.call));
 }
 
 /** A command line says by itself that a shell ran it. */
@@ -74,13 +99,14 @@ export const CHECKS: RegExp =
 /** A command with its status if that is certain, and the lines that decide how it ended. */
 export function outcomeText(o: ToolOutcome, errorLines: number, lastEdit: number): string {
   const isOld = (o.at ?? lastEdit) < lastEdit;
-  const since = !CHECKS.test(o.call)
-    ? ''
-    : isOld
-      ? ' (before the last edits)'
-      : o.outdated === true
-        ? ' (before the last checkout or merge)'
-        : '';
+  const since =
+    !CHECKS.test(o.call) || o.resolution !== undefined
+      ? ''
+      : isOld
+        ? ' (before the last edits)'
+        : o.outdated === true
+          ? ' (before the last checkout or merge)'
+          : '';
   const where = o.at === undefined ? '' : `[m${o.at + 1}] `;
   const status = o.guessed === true ? '' : o.outcome === 'failure' ? ' → failed' : ' → ok';
   const fields = o.keyFields === undefined ? '' : ` ${jsonText(o.keyFields)}`;

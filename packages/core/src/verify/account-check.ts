@@ -31,8 +31,6 @@ export class AccountCheck {
   /** What those said who give orders. */
   readonly #orders: readonly Fact[];
   readonly #redact: Redact;
-  /** The names that were marked: each is marked once. */
-  readonly #unknown = new Set<string>();
 
   constructor(evidence: Evidence, truth: Summary, orders: readonly Fact[], redact: Redact) {
     this.#evidence = evidence;
@@ -73,13 +71,8 @@ export class AccountCheck {
         return verdict.text;
       case 'doubt':
         return this.#cited(sentence, verdict);
-      case 'mark': {
-        const names = verdict.names.filter((name) => !this.#unknown.has(name));
-        for (const name of names) this.#unknown.add(name);
-        if (names.length === 0) return sentence;
-        const listed = `${UNKNOWN} ${names.join(', ')}`;
-        return this.#marked(sentence, `[${listed}]`, listed, undefined);
-      }
+      case 'unknown':
+        return this.#withoutSource(sentence, verdict);
     }
   }
 
@@ -110,12 +103,23 @@ export class AccountCheck {
     const { text, at, id } = statement;
     const where = at === undefined ? 'an earlier message' : `m${at + 1}`;
     const words = this.#redact(text) === text ? `: “${said}”` : ' says otherwise';
-    return this.#marked(sentence, `[${where}${words}]`, `${where}${words}`, id);
+    return this.#marked(sentence, `${where}${words}`, id);
   }
 
-  #marked(sentence: string, mark: string, because: string, id: Correction['id']): string {
-    const text = `${sentence} ${mark}`;
-    this.#note('marked', sentence, because, id, text);
+  /** A name may be known from elsewhere: it is only reported. A long number has to come from a message: it is marked. */
+  #withoutSource(
+    sentence: string,
+    { names, numbers }: Extract<Verdict, { kind: 'unknown' }>,
+  ): string {
+    if (numbers.length > 0)
+      return this.#marked(sentence, `${UNKNOWN}: ${numbers.join(', ')}`, undefined);
+    this.#note('marked', sentence, `${names.join(', ')}: ${UNKNOWN}`, undefined);
+    return sentence;
+  }
+
+  #marked(sentence: string, mark: string, id: Correction['id']): string {
+    const text = `${sentence} [${mark}]`;
+    this.#note('marked', sentence, mark, id, text);
     return text;
   }
 
@@ -190,7 +194,7 @@ export class AccountCheck {
   }
 }
 
-const UNKNOWN = 'not in the messages:';
+const UNKNOWN = 'not in the messages';
 /** The marks in an earlier account that a model has repeated. */
 const MARKS =
   / \[(?:not in the messages: [^\]\n]{1,400}|m\d{1,9}(?:: “[^”\n]{1,400}”| says otherwise))\]/g;

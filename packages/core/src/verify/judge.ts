@@ -22,7 +22,11 @@ export type Verdict =
       readonly statement: Statement;
     }
   /** Names and numbers that no message contains. */
-  | { readonly kind: 'mark'; readonly names: readonly string[] };
+  | {
+      readonly kind: 'unknown';
+      readonly names: readonly string[];
+      readonly numbers: readonly string[];
+    };
 
 const KEEP: Verdict = { kind: 'keep' };
 
@@ -123,10 +127,9 @@ const LONG_NUMBER = /(?<![\w.,:/#-])\d{3,12}(?!\w|[.,:/-]\d)/g;
 
 /** Names and numbers that no message contains. */
 function unknownNames(sentence: string, evidence: Evidence): Verdict | undefined {
-  const unknown = [...namesIn(sentence)].filter(
+  const names = [...namesIn(sentence)].filter(
     (name) => SPECIFIC.test(name) && !COMMON.test(name) && !isMentioned(name, evidence),
   );
   const numbers = (sentence.match(LONG_NUMBER) ?? []).filter((one) => !evidence.mentions(one));
-  const names = [...new Set([...unknown.map(baseOf), ...numbers])];
-  return names.length === 0 ? undefined : { kind: 'mark', names };
+  return names.length + numbers.length === 0 ? undefined : { kind: 'unknown', names, numbers };
 }

@@ -229,16 +229,16 @@ const VIEWERS = /(?:\s*2>&1|\s*\|\s*(?:tail|head|cat)(?:\s+-[\w=]+(?:\s+\d+)?)*)
 
 /** What a call runs. Undefined for calls that read, search, edit files or keep a task list. */
 function runOf(call: CallPart): { readonly kind: string; readonly line: string } | undefined {
-  const line = commandIn(call);
-  if (line !== undefined) {
-    const kind = kindOfCommand(line);
-    return kind === undefined ? undefined : { kind, line };
+  const command = commandIn(call);
+  if (command !== undefined) {
+    const kind = kindOfCommand(command);
+    return kind === undefined ? undefined : { kind, line: command };
   }
   if (searches(call.tool) || /todo|task|plan|read|view|skill/i.test(call.tool)) return undefined;
   if (touchedBy(call).touches.length > 0) return undefined;
   const { tool, args } = call;
-  return {
-    kind: `${tool} ${args}`,
-    line: callLine(tool, args, COMMAND_CHARS).slice(tool.length + 1),
-  };
+  // Long arguments would be cut in the first of them.
+  const isLong = args.length > COMMAND_CHARS;
+  const line = isLong ? callLine(tool, args, COMMAND_CHARS).slice(tool.length + 1) : args;
+  return { kind: `${tool} ${args}`, line };
 }
