@@ -137,10 +137,10 @@ function main(): void {
       (text, { truth, text: lie }) => text.replace(truth, () => lie),
       cleanAccount(summary),
     );
-    const { text, corrections } = checked(nodes, told);
+    const { text } = checked(nodes, told);
     for (const { kind, text: lie } of lies) {
       made.set(kind, (made.get(kind) ?? 0) + 1);
-      if (!text.includes(lie) || corrections.some(({ claim }) => claim === lie))
+      if (!text.includes(lie) || text.includes(`${lie} [m`))
         found.set(kind, (found.get(kind) ?? 0) + 1);
       else if (process.argv.includes('--missed')) console.log(`missed ${kind}: ${lie}`);
     }

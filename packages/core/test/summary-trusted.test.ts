@@ -108,6 +108,10 @@ test('of a message with a secret no words are cited, not even a part of the secr
     'It encrypts 15 tables of the customers every night. [m2 says otherwise]',
   );
   assert.equal(
+    await cited('password:\nTr0ub4dor&3xyz encrypts 14 tables of the customers every night.'),
+    'It encrypts 15 tables of the customers every night. [m2 says otherwise]',
+  );
+  assert.equal(
     await cited('The key encrypts 14 tables of the customers every night.'),
     'It encrypts 15 tables of the customers every night. [m2: “The key encrypts 14 tables of the customers”]',
   );

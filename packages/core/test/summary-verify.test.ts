@@ -263,30 +263,43 @@ test('an account may say what changed since: a message that says otherwise is ci
   ]);
 });
 
-test('an account that repeats its marks is not marked again', () => {
-  const session = [user('Work.'), assistant('There are 24 failing tests of the lexer.')];
-  const prose = 'There are 3 failing tests of the lexer. It has 1438 lines.';
-  const once = checked({ prose }, { session }).summary.prose;
-  assert.equal(
-    once,
-    'There are 3 failing tests of the lexer. [m2: “There are 24 failing tests of the”] It has 1438 lines. [not in the messages: 1438]',
-  );
+test('a citation is made once, and stays when its message is gone', () => {
+  const session = [user('Work.'), assistant('The “lexer” has 24 failing tests of its own.')];
+  const prose = 'The lexer has 3 failing tests of its own.';
+  const once = `${prose} [m2: “The lexer has 24 failing tests of its”]`;
+  assert.equal(checked({ prose }, { session }).summary.prose, once);
   assert.equal(checked({ prose: once }, { session }).summary.prose, once);
+  const later = [user('Go on.')];
+  assert.equal(checked({ prose: once }, { session: later }).summary.prose, once);
+  const code = `\`\`\`\n${once}\n\`\`\``;
+  assert.equal(checked({ prose: code }, { session }).summary.prose, code);
 });
 
-test('a long number that no message contains is marked, a name is only reported', () => {
-  const session = [user('Work.'), assistant('I read src/lexer.ts in 2026 and 17 steps.')];
-  const prose =
-    '- `src/emitter_base.ts` was read\n- `src/lexer.ts` was read in 2026, lines 100-200, in 12 steps\n- it has 1438 lines';
-  const { summary, corrections } = checked({ prose }, { session });
-  assert.equal(summary.prose, `${prose} [not in the messages: 1438]`);
+test('only the account is cited; the same in a field is reported, and its text stays', () => {
+  const session = [user('Work.'), assistant('The lexer has 24 failing tests of its own.')];
+  const text = 'The lexer has 3 failing tests of its own.';
+  const { summary, corrections } = checked(
+    { decisions: [{ text, turn: 1 }], prose: 'Done.' },
+    { session },
+  );
+  assert.ok(summary.decisions.some((decision) => decision.text === text));
   assert.deepEqual(
     corrections.map(({ kind, because }) => [kind, because]),
-    [
-      ['marked', 'src/emitter_base.ts: not in the messages'],
-      ['marked', 'not in the messages: 1438'],
-    ],
+    [['marked', 'm2: “The lexer has 24 failing tests of its”']],
   );
+});
+
+test('a statement about something else is not cited, and no number is doubted alone', () => {
+  const session = [
+    user('Port 8080 is used by the web server of the shop. The file has 1,438 lines.'),
+    assistant('The build needs Node 20 of the newest series.'),
+  ];
+  for (const prose of [
+    'Port 9090 is used by the metrics server of the cluster.',
+    'The tests need Node 22 here.',
+    'The file has 1438 lines and 5120 words.',
+  ])
+    assert.equal(checked({ prose }, { session }).summary.prose, prose);
 });
 
 test('a path of no message becomes the one that was meant, if that is certain', () => {

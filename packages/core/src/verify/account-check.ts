@@ -1,7 +1,9 @@
+import { callsOf, resultsOf, resultText, textOf } from '../message/message.ts';
 import { namesIn, sentencesOf } from '../message/words.ts';
 import { turnedRound } from '../extract/facts/supersede.ts';
 import type { Fact, Summary } from '../plan/summary.ts';
 import type { Redact } from '../summary/redact.ts';
+import type { Node } from '../thread/thread.ts';
 import { deletedSince, deniedBy, withItemState } from './record-denial.ts';
 import type { Evidence } from './evidence.ts';
 import { judge, sentenceAndQuotes, type Verdict } from './judge.ts';
@@ -30,25 +32,31 @@ export class AccountCheck {
   readonly #truth: Summary;
   /** What those said who give orders. */
   readonly #orders: readonly Fact[];
+  readonly #nodes: readonly Node[];
   readonly #redact: Redact;
 
-  constructor(evidence: Evidence, truth: Summary, orders: readonly Fact[], redact: Redact) {
+  constructor(
+    evidence: Evidence,
+    truth: Summary,
+    orders: readonly Fact[],
+    source: { readonly nodes: readonly Node[]; readonly redact: Redact },
+  ) {
     this.#evidence = evidence;
     this.#truth = truth;
     this.#orders = orders;
-    this.#redact = redact;
+    this.#nodes = source.nodes;
+    this.#redact = source.redact;
   }
 
   /** A text as the messages allow it: each line unchanged except for what had to change. Code is left as it is. */
   text(text: string): string {
     let isCode = false;
     return text
-      .replace(MARKS, '')
       .split('\n')
       .flatMap((line) => {
         if (/^\s*(?:```|~~~)/.test(line)) isCode = !isCode;
         if (isCode || line.trim() === '') return [line];
-        const checked = this.#line(line);
+        const checked = this.#line(this.#withoutCitations(line));
         return checked === undefined ? [] : [checked];
       })
       .join('\n')
@@ -57,7 +65,10 @@ export class AccountCheck {
 
   /** A single statement as the messages allow it; undefined if they contradict it. */
   sentence(sentence: string): string | undefined {
-    const verdict = judge(sentence, this.#evidence);
+    return this.#judged(sentence, judge(sentence, this.#evidence));
+  }
+
+  #judged(sentence: string, verdict: Verdict): string | undefined {
     const refused = this.#refusal(sentence, verdict);
     if (refused !== undefined) {
       this.corrections.push(refused);
@@ -70,9 +81,16 @@ export class AccountCheck {
         this.#note('corrected', sentence, verdict.because, verdict.id, verdict.text);
         return verdict.text;
       case 'doubt':
-        return this.#cited(sentence, verdict);
+        this.#note('marked', sentence, this.#citation(verdict), verdict.statement.id);
+        return sentence;
       case 'unknown':
-        return this.#withoutSource(sentence, verdict);
+        this.#note(
+          'marked',
+          sentence,
+          `${verdict.names.join(', ')}: not in the messages`,
+          undefined,
+        );
+        return sentence;
     }
   }
 
@@ -89,7 +107,10 @@ export class AccountCheck {
     let text = line;
     let left = sentences.length;
     for (const sentence of sentences) {
-      const checked = this.sentence(sentence);
+      const verdict = judge(sentence, this.#evidence);
+      const judged = this.#judged(sentence, verdict);
+      const isDoubted = verdict.kind === 'doubt' && judged === sentence;
+      const checked = isDoubted ? `${sentence} [${this.#citation(verdict)}]` : judged;
       if (checked === sentence) continue;
       if (checked === undefined) left -= 1;
       const gone = text.includes(`${sentence} `) ? `${sentence} ` : sentence;
@@ -99,28 +120,19 @@ export class AccountCheck {
   }
 
   /** A part of a secret is not recognised: of a message with one, no words are cited. */
-  #cited(sentence: string, { said, statement }: Extract<Verdict, { kind: 'doubt' }>): string {
-    const { text, at, id } = statement;
-    const where = at === undefined ? 'an earlier message' : `m${at + 1}`;
-    const words = this.#redact(text) === text ? `: “${said}”` : ' says otherwise';
-    return this.#marked(sentence, `${where}${words}`, id);
+  #citation({ said, statement: { at = -1 } }: Extract<Verdict, { kind: 'doubt' }>): string {
+    const node = this.#nodes.find(({ index }) => index === at);
+    const text = node === undefined ? '' : wholeText(node);
+    const isClean = text !== '' && this.#redact(text) === text;
+    const where = `m${at + 1}`;
+    return isClean ? `${where}: “${said.replaceAll(/[“”]/g, '')}”` : `${where} says otherwise`;
   }
 
-  /** A name may be known from elsewhere: it is only reported. A long number has to come from a message: it is marked. */
-  #withoutSource(
-    sentence: string,
-    { names, numbers }: Extract<Verdict, { kind: 'unknown' }>,
-  ): string {
-    if (numbers.length > 0)
-      return this.#marked(sentence, `${UNKNOWN}: ${numbers.join(', ')}`, undefined);
-    this.#note('marked', sentence, `${names.join(', ')}: ${UNKNOWN}`, undefined);
-    return sentence;
-  }
-
-  #marked(sentence: string, mark: string, id: Correction['id']): string {
-    const text = `${sentence} [${mark}]`;
-    this.#note('marked', sentence, mark, id, text);
-    return text;
+  /** A line of an earlier account that a model has repeated, without the citations that can be made again. */
+  #withoutCitations(line: string): string {
+    return line.replace(CITATION, (mark, message: string) =>
+      this.#nodes.some(({ index }) => index === Number(message) - 1) ? '' : mark,
+    );
   }
 
   #note(
@@ -194,7 +206,13 @@ export class AccountCheck {
   }
 }
 
-const UNKNOWN = 'not in the messages';
-/** The marks in an earlier account that a model has repeated. */
-const MARKS =
-  / \[(?:not in the messages: [^\]\n]{1,400}|m\d{1,9}(?:: “[^”\n]{1,400}”| says otherwise))\]/g;
+const CITATION = / \[m(\d{1,9})(?:: “[^”\n]{1,400}”| says otherwise)\]/g;
+
+/** All that a message says, calls and results included. */
+function wholeText({ message }: Node): string {
+  return [
+    textOf(message),
+    ...callsOf(message).map(({ args }) => args),
+    ...resultsOf(message).map(resultText),
+  ].join('\n');
+}

@@ -21,12 +21,8 @@ export type Verdict =
       readonly said: string;
       readonly statement: Statement;
     }
-  /** Names and numbers that no message contains. */
-  | {
-      readonly kind: 'unknown';
-      readonly names: readonly string[];
-      readonly numbers: readonly string[];
-    };
+  /** Names that no message contains. */
+  | { readonly kind: 'unknown'; readonly names: readonly string[] };
 
 const KEEP: Verdict = { kind: 'keep' };
 
@@ -94,16 +90,13 @@ function otherPath(sentence: string, evidence: Evidence): Verdict | undefined {
   return undefined;
 }
 
-/** The message is cited, not followed: less of it need be equal than of a quotation. */
-const REPEATS_STATEMENT = 0.7;
-
 /** The opposite condition is another case. */
 const CONDITION = /^\W*(?:if|when|whenever|unless|while|until)\b/i;
 
 /** A statement that a sentence repeats with another number, name or meaning. */
 function otherStatement(sentence: string, evidence: Evidence): Verdict | undefined {
   if (CONDITION.test(sentence)) return undefined;
-  const misquote = misquoted(sentence, sentence, evidence, REPEATS_STATEMENT);
+  const misquote = misquoted(sentence, sentence, evidence);
   return misquote === undefined ? undefined : { kind: 'doubt', ...misquote };
 }
 
@@ -122,14 +115,10 @@ function isMentioned(name: string, evidence: Evidence): boolean {
   );
 }
 
-/** A number of some length that is no part of a name, a date or a version: a small one may be counted. */
-const LONG_NUMBER = /(?<![\w.,:/#-])\d{3,12}(?!\w|[.,:/-]\d)/g;
-
-/** Names and numbers that no message contains. */
+/** Names that no message contains. A number may be counted or added up: it is not reported. */
 function unknownNames(sentence: string, evidence: Evidence): Verdict | undefined {
   const names = [...namesIn(sentence)].filter(
     (name) => SPECIFIC.test(name) && !COMMON.test(name) && !isMentioned(name, evidence),
   );
-  const numbers = (sentence.match(LONG_NUMBER) ?? []).filter((one) => !evidence.mentions(one));
-  return names.length + numbers.length === 0 ? undefined : { kind: 'unknown', names, numbers };
+  return names.length === 0 ? undefined : { kind: 'unknown', names };
 }

@@ -17,6 +17,8 @@ const LEAST_EQUAL = 4;
 const LEAST_CONTENT = 3;
 /** Of a passage that repeats another, at least this share of the words is equal. */
 const REPEATS = 0.8;
+/** A sentence that has more words than the statement repeats may be about something else. */
+const COVERS = 0.6;
 /** A statement with fewer equal words, relative to the one that is misquoted, cannot confirm the sentence. */
 const CONFIRMS = 0.7;
 const LEAST_SHARE = 0.4;
@@ -26,9 +28,9 @@ export function misquoted(
   sentence: string,
   claim: string,
   evidence: Evidence,
-  leastEqualShare: number = REPEATS,
 ): Misquote | undefined {
   const own = tokensOf(claim);
+  const isSentence = claim === sentence;
   const alike = evidence
     .matches(claim)
     .filter(
@@ -40,7 +42,8 @@ export function misquoted(
       return { statement, other, passage: repeatedPassage(own, other) };
     });
   for (const { statement, other, passage } of alike) {
-    if (!repeats(own, passage, leastEqualShare)) continue;
+    if (!repeats(own, passage)) continue;
+    if (isSentence && equalIn(passage) < own.length * COVERS) continue;
     const change = changeThatMatters(own, other, statement.by, passage);
     if (change === undefined) continue;
     const isCorrectedThere = alike.some(
@@ -65,13 +68,9 @@ const isQuotable = ({ isSaid, id }: Statement): boolean => isSaid && id !== unde
 const equalIn = (passage: readonly Step[]): number =>
   passage.filter(({ isEqual }) => isEqual).length;
 
-function repeats(
-  own: readonly Token[],
-  passage: readonly Step[],
-  leastEqualShare: number,
-): boolean {
+function repeats(own: readonly Token[], passage: readonly Step[]): boolean {
   const equal = passage.filter(({ isEqual }) => isEqual);
-  if (equal.length < LEAST_EQUAL || equal.length < passage.length * leastEqualShare) return false;
+  if (equal.length < LEAST_EQUAL || equal.length < passage.length * REPEATS) return false;
   const words = equal.map(({ own: i }) => own[i as number]?.text ?? '').join(' ');
   return new Set(contentWords(words)).size >= LEAST_CONTENT;
 }

@@ -47,11 +47,14 @@ const LONGEST_LINE = 300;
  * messages contradict in them is corrected or left out. What a model leaves out is there nevertheless.
  */
 export function verify(summary: Summary, grounds: Grounds): Verified {
-  const { truth, previous, redact = (text) => text } = grounds;
+  const { nodes, kept = [], truth, previous, redact = (text) => text } = grounds;
   const orders = ordersOf(grounds);
   const account = cleanAccount(summary.prose ?? '');
   const evidence = evidenceFor({ ...summary, prose: account }, grounds, orders);
-  const check = new AccountCheck(evidence, truth, orders, redact);
+  const check = new AccountCheck(evidence, truth, orders, {
+    nodes: [...nodes, ...kept.map(({ node }) => node)],
+    redact,
+  });
   const prose = checkedAccount(account, check);
   const facts = mergedFacts(
     summary.facts,
