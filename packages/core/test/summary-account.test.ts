@@ -129,6 +129,22 @@ test('of an account that does not fit, what is not done stays, also where it rep
   assert.ok(text.includes(['2. Pending Tasks:', ...todo].join('\n')), text);
 });
 
+test('a list in open work does not end it, and other headings do not begin it', () => {
+  const todo = ['- Parser:', '  - accept src/part-1.ts', '- Lexer:', '  - reject src/part-2.ts'];
+  const config = Array.from({ length: 12 }, (_, i) => `- src/part-${i}.ts`);
+  const prose = [
+    '**Pending Tasks**',
+    ...todo,
+    '**Next.js Configuration**',
+    'The current limits are:',
+    ...config,
+  ].join('\n');
+  const nodes = thread(user('Work.'), assistant('Done.')).path();
+  const extracted = extract({ nodes, previous: null, task: null, round: 1, counter, kept: [] });
+  const text = fitSummaryText({ ...extracted, prose }, 60, counter) ?? '';
+  assert.ok(text.includes(todo.join('\n')), text);
+});
+
 test('next to an account that fills the space, the last run of each check is shown', () => {
   const asked = call('bash', { command: 'make check' });
   const edit = call('write', { path: 'src/a.ts', content: 'export const a = 1;' });

@@ -190,3 +190,20 @@ test('C23 what is carried has an end: hearsay, then preferences, then the oldest
   const { facts } = standingFacts([tool, preference, ...many(600)]);
   assert.deepEqual(facts, many(600).slice(100));
 });
+
+test('rules are not lost to values that were replaced', () => {
+  const rules = Array.from({ length: 300 }, (_, i) => ({
+    kind: 'constraint' as const,
+    text: `Never touch the folder vault_${i}.`,
+    by: 'user' as const,
+    turn: 1,
+  }));
+  const values = Array.from({ length: 260 }, (_, i) => ({
+    kind: 'constraint' as const,
+    text: `Retry the upload after ${i + 1} seconds at the latest.`,
+    by: 'user' as const,
+    turn: i + 2,
+  }));
+  const { facts, superseded } = standingFacts([...rules, ...values]);
+  assert.deepEqual([facts.length, superseded.length], [301, 259]);
+});

@@ -6,7 +6,6 @@ import { parseOptions, type Command, type OptionTable, type OptionValues } from 
 import { EXIT, InputError, writeError, UsageError } from '../failure.ts';
 import { oneLine } from '../output/columns.ts';
 import { counted } from '../output/figures.ts';
-import { plainText } from '../output/plain-text.ts';
 import { readKeys } from '../input/key-file.ts';
 import { migrateStore, tenantsOf, withStore } from '../input/store-place.ts';
 import { write } from '../input/text-stream.ts';
@@ -78,7 +77,7 @@ async function threadLine(store: Store, tenant: string, entry: ThreadEntry): Pro
   const { thread, head, length, version, changedAt } = entry;
   const [first] = await store.turns({ tenant, thread }, head);
   return [
-    ...[tenant, thread].map(plainText),
+    ...[tenant, thread].map((name) => oneLine(name, NAME_COLUMNS)),
     counted(length, 'message'),
     `plan ${version}`,
     new Date(changedAt).toISOString().slice(0, 19),
@@ -86,7 +85,7 @@ async function threadLine(store: Store, tenant: string, entry: ThreadEntry): Pro
   ].join('\t');
 }
 
-const REQUEST_COLUMNS = 60;
+const [NAME_COLUMNS, REQUEST_COLUMNS] = [200, 60];
 
 async function copy([from = '', to = '']: readonly string[], values: Values): Promise<number> {
   const { copyStore } = await import('@bobbin/stores');

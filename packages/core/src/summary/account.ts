@@ -219,7 +219,9 @@ const depthOf = (line: string): number => /^\s*/.exec(line)?.[0].length ?? 0;
 
 /** Headings of what an account says is not done. */
 const OPEN_WORK =
-  /\b(?:pending|remaining|unfinished|not done|to-?dos?|open|next|current|in progress)\b/i;
+  /\b(?:pending|remaining|unfinished|not done|to-?dos?|open (?:items|questions|tasks|work|issues)|next steps?|current (?:work|task|state|status)|in progress)\b/i;
+/** A heading that begins a section: bold, or with a number. */
+const SECTION = /^(?:\*\*[^*]+\*\*:?|\d{1,2}\.\s+[^.]{1,60}:)\s*$/;
 /** What is not done goes last: more than the value of any other block. */
 const OPEN_VALUE = 10;
 
@@ -230,7 +232,7 @@ function blocksOf(account: string): readonly Block[] {
   let isOpen = false;
   return texts.map((text, i) => {
     const isHeading = isHeadingLine(text);
-    if (isHeading && depthOf(text) === 0) isOpen = OPEN_WORK.test(text);
+    if (SECTION.test(text)) isOpen = OPEN_WORK.test(text);
     const isEdge = i < edge || i >= texts.length - edge;
     const weight = isEdge ? EDGE_WEIGHT : 1;
     const words = wordsOf(text);

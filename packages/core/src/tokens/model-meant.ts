@@ -5,12 +5,15 @@ import { isKnownModel } from './models.ts';
  * digit is not a typing error.
  */
 export function modelMeant(model: string): string {
+  if (model.length > LONGEST_ID) return '';
   const folder = model.slice(0, model.lastIndexOf('/') + 1);
   for (const id of oneSlipAway(model.slice(folder.length)))
     if (isKnownModel(id)) return ` (did you mean ${folder}${id}?)`;
   return '';
 }
 
+/** Every change of a letter is tried. */
+const LONGEST_ID = 100;
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz.-';
 
 /** Two letters exchanged, one too many, one too few, a wrong one. */

@@ -1,5 +1,4 @@
 import { parseJson, type Json } from '../../message/json.ts';
-import { headOf } from '../../message/text.ts';
 
 /** A file of a patch: what the patch does to it, the lines that it takes away and those that it adds. */
 export interface PatchedFile {
@@ -10,6 +9,7 @@ export interface PatchedFile {
 }
 
 const FILE = /^\*\*\* (?:(Add|Update|Delete) File|Move to): (.+)$/;
+/** The lines of a patch are read to here, its files to the end. */
 const LONGEST = 60_000;
 const DOES = { Add: 'writes', Update: 'edits', Delete: 'deletes' } as const;
 
@@ -22,15 +22,18 @@ export function hasPatch(args: string): boolean {
 export function patchedFiles(args: string): readonly PatchedFile[] {
   const found: { path: string; does: PatchedFile['does']; before: string[]; after: string[] }[] =
     [];
+  let chars = 0;
   for (const text of textsIn(parseJson(args) ?? args))
-    for (const line of headOf(text, LONGEST).split('\n')) {
+    for (const line of text.split('\n')) {
+      chars += line.length + 1;
       const last = found.at(-1);
       const [, verb, path] = FILE.exec(line) ?? [];
       if (path !== undefined) {
         if (verb === undefined && last !== undefined) last.does = 'deletes';
         const does = DOES[(verb ?? 'Add') as keyof typeof DOES];
         found.push({ path: path.trim(), does, before: [], after: [] });
-      } else if (line.startsWith('-')) last?.before.push(line.slice(1));
+      } else if (chars > LONGEST) continue;
+      else if (line.startsWith('-')) last?.before.push(line.slice(1));
       else if (line.startsWith('+')) last?.after.push(line.slice(1));
     }
   return found.map(({ before, after, ...file }) => ({

@@ -31,7 +31,10 @@ export function standingFacts(facts: readonly Fact[]): {
     if (known === undefined || isLater(fact, known) || RANK[fact.by] > RANK[known.by])
       kept.set(key, fact);
   }
-  const statements = bounded([...kept.values()]).map((fact) => ({ fact, ...termsOf(fact.text) }));
+  const statements = bounded([...kept.values()], MOST_COMPARED).map((fact) => ({
+    fact,
+    ...termsOf(fact.text),
+  }));
   const latestFirst = sorted(statements, (a, b) => b.fact.turn - a.fact.turn);
   const superseded: Superseded[] = [];
   const current = statements.filter((earlier) => {
@@ -39,21 +42,24 @@ export function standingFacts(facts: readonly Fact[]): {
     if (taker !== undefined) superseded.push({ fact: earlier.fact, by: taker.fact });
     return taker === undefined;
   });
-  return { facts: current.map(({ fact }) => fact), superseded };
+  const standing = current.map(({ fact }) => fact);
+  return { facts: bounded(standing, MOST_FACTS), superseded };
 }
 
 const MOST_FACTS = 500;
+/** Facts are compared pairwise: of more, only so many are looked at. */
+const MOST_COMPARED = 2_000;
 const WEIGHT: Readonly<Record<Fact['kind'], number>> = { constraint: 2, value: 1, preference: 0 };
 
 /**
  * A summary carries a bounded number of facts: constraints by those who give orders go last, the oldest of them first.
  */
-function bounded(facts: readonly Fact[]): readonly Fact[] {
-  if (facts.length <= MOST_FACTS) return facts;
+function bounded(facts: readonly Fact[], most: number): readonly Fact[] {
+  if (facts.length <= most) return facts;
   const kept = sorted(
     facts,
     (a, b) => RANK[b.by] - RANK[a.by] || WEIGHT[b.kind] - WEIGHT[a.kind] || b.turn - a.turn,
-  ).slice(0, MOST_FACTS);
+  ).slice(0, most);
   const stays = new Set(kept);
   return facts.filter((fact) => stays.has(fact));
 }
@@ -127,7 +133,7 @@ interface Terms {
 }
 
 const VALUE =
-  /\b(is|are|was|=|be|use|using|to|at most|at least|at|no more than|up to|within|below|under|over|version|v|port|budget|limit|timeout)\s*:?\s*(?:[$€£]\s?)?(\d[\d.,_]*\s?(?:[kKmM%]\b|[a-zA-Z]{0,3}\b)?|"[^"]{1,60}"|`[^`]{1,60}`|'[^']{1,60}')/gi;
+  /\b(is|are|was|=|be|use|using|to|after|every|than|at most|at least|at|no more than|up to|within|below|under|over|version|v|port|budget|limit|timeout)\s*:?\s*(?:[$€£]\s?)?(\d[\d.,_]*\s?(?:[kKmM%]\b|[a-zA-Z]{0,3}\b)?|"[^"]{1,60}"|`[^`]{1,60}`|'[^']{1,60}')/gi;
 /** "Node 20", "Python v3.9": a name with its version. */
 const VERSION =
   /\b((?:[Uu]se|[Uu]sing|[Tt]arget|[Oo]n|to|with|[Rr]equires?|[Ss]upport)\s+(?:\w+\s+)?(?:[A-Z][\w.+#]*|node|python|java|go|ruby|php|rust))\s+v?\d+(?:\.\d+)*\b/g;

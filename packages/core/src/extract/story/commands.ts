@@ -68,17 +68,22 @@ const TAIL_CHARS = 50_000;
 
 /** A place in a file with what is wrong there; a test or a check that failed; an exception. */
 const FAILURE =
-  /^(?:\s{0,8}(?:\S{1,200}\.\w{1,8}[:(]\d+(?:[:,]\d+)?\)?:? .{0,300}|--- FAIL.{0,200}|FAIL(?:ED|URE)?\b(?!\W{0,3}0\b).{1,200}|not ok .{0,200}|[✗✕×●✖] .{0,200}|(?:[\w.]{1,80})?(?:Error|Exception|error(?:\[\w+\])?|ERROR|fatal|panic)[:!].{0,300}|E {2,}.{0,200}|npm ERR!.{0,200}|Traceback .{0,80}|.{0,160}: (?:command not found|No such file or directory|[Pp]ermission denied)\b.{0,80}|CONFLICT .{0,200}|.{0,120}\b(?:expected|want|got)\b[ :=].{0,200}))$/;
+  /^(?:\s{0,8}(?:\S{1,200}\.\w{1,8}[:(]\d+(?:[:,]\d+)?\)?:? .{0,300}|--- FAIL.{0,200}|FAIL(?:ED|URE)?\b(?!\W{0,3}0\b).{0,200}|not ok .{0,200}|[✗✕×●✖] .{0,200}|(?:[\w.]{1,80})?(?:Error|Exception|error(?:\[\w+\])?|ERROR|fatal|panic)[:!].{0,300}|E {2,}.{0,200}|npm ERR!.{0,200}|Traceback .{0,80}|.{0,160}: (?:command not found|No such file or directory|[Pp]ermission denied)\b.{0,80}|CONFLICT .{0,200}|.{0,120}\b(?:expected|want|got)\b[ :=].{0,200}))$/;
 /** What a program logs, with a place in a file before it. */
 const LOGGED = /^\s{0,8}\S{1,200}:\d+: .{0,200}?\b(?:INFO|DEBUG|TRACE|[Oo]utput:)/;
+/** What a test expected, and what it got. */
+const ASSERTS = /\b(?:expected|want|got)\b/i;
 /** A place in a file, and one at which something is not as it should be. */
 const PLACE = /^\S+\.\w{1,8}[:(]\d+/;
 const WRONG =
   /\b(?:expected|want|got|should|must|cannot|can't|not?|undefined|unknown|missing|unused|invalid|fail\w*|errors?)\b/i;
 /** A test that failed: its runner's mark and its name. */
 const FAILED_TEST =
-  /^(--- FAIL:|FAILED|not ok(?= \d)|[✗✕×●✖])\s+(?:\d+ - )?(.{1,160}?)(?:\s+\(?\d[\d.]* ?m?s\)?)?$/;
+  /^(--- FAIL:|FAILED|not ok(?= \d)|[✗✕×●✖])\s+(?:\d+ - )?(.{1,160}?)(?:\s+\(\d[\d.]* ?m?s\))?$/;
 const MOST_TESTS = 20;
+const TESTS_CHARS = 400;
+/** Says that something failed, not what. */
+const BARE = /^FAIL(?:ED|URE)?\W*$/;
 /** Counts failures. */
 const COUNTED =
   /\b[1-9]\d* (?:[a-z]+ )?(?:failed|failing|failures?|errors?)\b(?! fixed|[:=])|\bfail(?:ed|ures?|ing)?[:=\s]\s*[1-9]/i;
@@ -109,7 +114,7 @@ function endingOf(result: ResultPart, command: string): Ending {
   for (const line of sample.split('\n')) {
     if (line.length < 2 || line.length > 2_000) continue;
     if (/^(?:ok|PASS)\s+\S/.test(line)) passed++;
-    else if (LOGGED.test(line)) continue;
+    else if (LOGGED.test(line) && !ASSERTS.test(line)) continue;
     else if (FAILURE.test(line) || COUNTED.test(line)) errors.add(clean(line));
     else if (TOTAL.test(line)) totals.push(clean(line));
     if (/\w/.test(line) && !SAYS_NOTHING.test(line)) last = line;
@@ -141,18 +146,26 @@ const isTest = (line: string): boolean => FAILED_TEST.test(line) && !COUNTED.tes
 function decisive(errors: readonly string[]): readonly string[] {
   const places = errors.filter((line) => PLACE.test(line));
   const wrong = places.filter((line) => WRONG.test(line));
-  const rest = errors.filter((line) => !isTest(line));
+  const rest = errors.filter((line) => !isTest(line) && !BARE.test(line));
   const tests = failedTests(errors.filter(isTest));
   return [...tests, ...new Set([...wrong, ...places, ...rest])].slice(0, MOST_ERRORS);
 }
 
 /** The names of tests after the mark that their runner puts before each; a group of tests is named by those in it. */
 function failedTests(lines: readonly string[]): readonly string[] {
-  const [mark = ''] = lines.map((line) => FAILED_TEST.exec(line)?.[1] ?? '');
-  const all = [...new Set(lines.map((line) => FAILED_TEST.exec(line)?.[2] ?? ''))];
-  const names = all.filter((name) => !all.some((other) => other.startsWith(`${name}/`)));
-  const more = names.length > MOST_TESTS ? ` and ${names.length - MOST_TESTS} more` : '';
-  return names.length === 0 ? [] : [`${mark} ${names.slice(0, MOST_TESTS).join(', ')}${more}`];
+  const found = lines.map((line) => FAILED_TEST.exec(line) ?? []);
+  const all = new Set(found.map(([, , name = '']) => name));
+  const groups = new Set([...all].flatMap(groupsOf));
+  const names = [...all].filter((name) => !groups.has(name));
+  let left = TESTS_CHARS;
+  const shown = names.slice(0, MOST_TESTS).filter((name) => (left -= name.length + 2) >= 0);
+  const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : '';
+  return names.length === 0 ? [] : [`${found[0]?.[1] ?? ''} ${shown.join(', ')}${more}`];
+}
+
+/** The tests that a test is in: "a/b" is in "a". */
+function groupsOf(name: string): readonly string[] {
+  return [...name.matchAll(/\//g)].map(({ index }) => name.slice(0, index));
 }
 
 /** What a host or a shell puts around an output, or in the place of one. */
