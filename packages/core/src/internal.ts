@@ -75,7 +75,6 @@ export {
   type ToolOutcome,
 } from './plan/summary.ts';
 export { firedBecause, type TriggerInput } from './plan/trigger.ts';
-export { towards } from './tokens/calibration.ts';
 export { type Thrift, THRIFT, type TrimLimits } from './plan/trim-figures.ts';
 export type {
   Appended,

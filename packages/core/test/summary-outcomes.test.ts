@@ -79,13 +79,16 @@ test('the tests that failed are one line, then what is wrong at which place, and
       'FAIL example.org/queue 0.4s',
     ].join('\n'),
   );
-  for (const [output, error] of [
+  for (const [printed, error] of [
     ['building\nFAILED', undefined],
-    ['parser_test.go:31: wrong output: got 3, want 2', 'parser_test.go:31: wrong output: got 3, want 2'],
+    [
+      'parser_test.go:31: wrong output: got 3, want 2',
+      'parser_test.go:31: wrong output: got 3, want 2',
+    ],
     ['server.go:12: got INFO, want WARN', 'server.go:12: got INFO, want WARN'],
   ] as const) {
-    const [one] = ended(['go test ./...', output]);
-    assert.deepEqual([one?.outcome, one?.error], ['failure', error], output);
+    const [one] = ended(['go test ./...', printed]);
+    assert.deepEqual([one?.outcome, one?.error], ['failure', error], printed);
   }
   const long = Array.from({ length: 9 }, (_, i) => `FAILED ${'a'.repeat(90)}${i} - KeyError: 5 s`);
   assert.match(ended(['pytest', long.join('\n')])[0]?.error ?? '', /KeyError: 5 s and 6 more$/);

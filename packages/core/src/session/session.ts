@@ -8,7 +8,6 @@ import { qualityOf, type Quality } from '../recall/quality.ts';
 import type { Prompt } from '../render/prompt.ts';
 import type { Node } from '../thread/thread.ts';
 import { budget, messageLimit, type Budget } from '../tokens/budget.ts';
-import type { Calibration } from '../tokens/calibration.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { inParts, storedNodes } from './arrival.ts';
 import { policyOf, shownBy } from './config/config.ts';
@@ -77,11 +76,6 @@ export class Session<Wire = Message> {
   /** The version of the plan in force: `promptAt(version)` renders the present prompt without compacting. */
   get version(): number {
     return this.#work.state.version;
-  }
-
-  /** What was learnt of the counter from reported usage. */
-  get calibration(): Calibration {
-    return this.#work.state.learning.calibration;
   }
 
   /** The counter in force, with what was learnt from reported usage. */

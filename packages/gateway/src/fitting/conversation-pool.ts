@@ -1,9 +1,7 @@
-import type { CompactionEvent, Session } from '@bobbin/core';
+import type { CompactionEvent } from '@bobbin/core';
 import {
   Conversations,
-  scaled,
   sessionConfig,
-  towards,
   type ModelTable,
   type ThreadKey,
 } from '@bobbin/core/internal';
@@ -17,8 +15,6 @@ import { pipelined, type PendingWrite, type PipelinedStore } from './pipelined-s
 export interface TenantModel {
   readonly conversations: Conversations<object>;
   readonly policy: ResolvedPolicy;
-  /** Lets conversations that begin later count as one that has come: how a model counts is no matter of one conversation. */
-  learn(session: Session<object>): void;
 }
 
 export interface PoolOptions {
@@ -32,8 +28,6 @@ export interface PoolOptions {
 }
 
 const MOST_ENTRIES = 256;
-/** A smaller change of what was learnt is not worth another configuration. */
-const LEAST_CHANGE = 0.01;
 
 /** Keeps conversations apart by tenant, protocol and model. What was used least lately is forgotten first. */
 export class ConversationPool {
@@ -84,20 +78,12 @@ export class ConversationPool {
       artifacts,
       onEvent: (event) => onEvent(tenant, event),
     });
-    let learnt = config;
     const conversations = new Conversations(config, {
       tenant,
       habit: 'resends',
       mostOpen: openConversations,
       locate: (ids, thread) => ledger.locate(tenant, ids, thread),
-      ready: async () => learnt,
     });
-    const learn = ({ calibration: seen }: Session<object>): void => {
-      const factor = towards(learnt.calibration.factor, seen.factor);
-      if (Math.abs(factor / learnt.calibration.factor - 1) < LEAST_CHANGE) return;
-      const calibration = { ...seen, factor };
-      learnt = { ...config, calibration, counter: scaled(config.unscaled, calibration) };
-    };
-    return { conversations, policy, learn };
+    return { conversations, policy };
   }
 }

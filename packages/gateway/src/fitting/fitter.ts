@@ -42,7 +42,6 @@ export class Fitter {
     if (policy.compaction === 'off')
       return { action: 'unchanged', bytes, reason: 'compaction is off for the model' };
     const host = await conversations.take(messages, { thread: threadNameOf(headers, body) });
-    entry.learn(host.session);
     const pendingWrite = this.#pool.pending(host.session.key, entry);
     const fit = await this.#fit(request, messages, host, policy, late);
     // A request that goes out as it came need not wait: it would go out like that too if its messages could not be stored.

@@ -87,8 +87,10 @@ export class ExchangeLog {
     late: Promise<TakenRequest | undefined>,
   ): void {
     this.#options.observer.metrics.closed();
+    // A request that could not be recognised or written is counted all the same.
+    const known = late.catch(() => undefined);
     this.track(
-      late.then((taken) => this.#finish(request, { ...exchange, ...sizesOf(taken) }, answer)),
+      known.then((taken) => this.#finish(request, { ...exchange, ...sizesOf(taken) }, answer)),
     );
   }
 
