@@ -116,25 +116,6 @@ test('a late request has a row in the ledger, and the same figures in the metric
   });
 });
 
-test('a late request whose messages cannot be stored is counted nevertheless', async (t) => {
-  const provider = await providerServer('openai-chat', { kind: 'answer', text: 'Nine tons.' });
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const store = Object.assign(Object.create(memoryStore()) as Store, {
-    append: async (): Promise<never> => {
-      await promise;
-      throw new Error('the disk is full');
-    },
-  });
-  const [gateway, client] = await started(t, provider, store);
-  await client.chat.completions.create({ model: 'gpt-5', messages: history(2) });
-  resolve();
-  const counted = async (): Promise<boolean> =>
-    /^bobbin_requests_total\{[^}]*action="late"[^}]*\} 1$/m.test(
-      await (await fetch(`${gateway.url}/metrics`)).text(),
-    );
-  await until(counted, 'the request is counted');
-});
-
 test('a late request that is recognised before its answer begins has all headers', async (t) => {
   const mayAnswer = Promise.withResolvers<void>();
   const upstream = await bareUpstream(t, async (seen, outgoing) => {
