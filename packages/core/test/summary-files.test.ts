@@ -167,6 +167,30 @@ test('C6 a patch is read with every file in it', () => {
   assert.deepEqual(files(extracted(bash(`apply_patch <<'EOF'\n${patch}\nEOF`))), expected);
 });
 
+test('C6 a long patch is read to its last file', () => {
+  const lines = Array.from({ length: 4_000 }, (_, i) => `+line ${i} of a long new file`);
+  const patch = [
+    '*** Begin Patch',
+    '*** Add File: src/big.ts',
+    ...lines,
+    '*** Update File: src/small.ts',
+    '+one more',
+    '*** Delete File: src/old.ts',
+    '*** End Patch',
+  ].join('\n');
+  const asked = call('apply_patch', { input: patch });
+  const nodes = thread(user('Work.'), assistant(asked), result(asked, 'Done!')).path();
+  const { files } = extract({ nodes, previous: null, task: null, round: 1 });
+  assert.deepEqual(
+    files.map(({ path, written, edited, deleted }) => [path, written, edited, deleted]),
+    [
+      ['src/big.ts', true, false, false],
+      ['src/small.ts', false, true, false],
+      ['src/old.ts', false, false, true],
+    ],
+  );
+});
+
 test('C6 what a shell command does to files is read from it', () => {
   const cases: Readonly<Record<string, readonly string[]>> = {
     "cat > src/new.ts <<'EOF'\nrm src/not.ts\nEOF": ['src/new.ts: written'],
