@@ -56,7 +56,7 @@ test('C23 tasks that are made and changed one by one are one list, named by thei
   assert.deepEqual(items(refused), []);
 });
 
-test('C23 a checklist in the arguments of a call is read', () => {
+test('a checklist in the arguments of a call is read', () => {
   const progress = { command: 'ls', task_progress: '- [x] Read it\n- [ ] Mend it' };
   assert.deepEqual(items(round('execute_command', progress), BEFORE), [
     ['Read it', 'done'],

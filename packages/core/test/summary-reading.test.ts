@@ -254,7 +254,7 @@ test('E8 a turn in which the agent says nothing is described by its calls, over 
   assert.match(bare.splitTurn?.text ?? '', /^- \[m2\] bash git show sample\/0\n- \[m4\]/);
 });
 
-test('C23 settings are quoted once, and no line twice in a row', () => {
+test('settings are quoted once, and no line twice in a row', () => {
   const s = extracted([
     user('Look at every file.'),
     ...round('bash', { command: 'ls again' }, 'fileZero.ts\n'.repeat(50)),
