@@ -4,20 +4,17 @@
 //   npm run verify-accounts [-- --quiet] [--any]
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { textOf } from '@bobbin/core';
 import {
   baseOf,
-  callsOf,
   chars4,
   cleanExtract,
   cleanAccount,
   EMPTY_SUMMARY,
   Evidence,
   pathsIn,
-  resultsOf,
-  resultText,
   sentencesOf,
   verify,
+  wholeText,
   type Correction,
   type Node,
 } from '@bobbin/core/internal';
@@ -42,7 +39,7 @@ interface Prepared extends RecordedAccount {
 
 function prepare(account: RecordedAccount, random: () => number): Prepared {
   const sentences = [...new Set(cleanAccount(account.summary).split('\n').flatMap(sentencesOf))];
-  const said = account.nodes.map(wholeText).join('\n');
+  const said = account.nodes.map(({ message }) => wholeText(message)).join('\n');
   const files = [...new Set(pathsIn(said).map(baseOf))].filter((name) =>
     /^[\w.-]{4,40}$/.test(name),
   );
@@ -61,14 +58,6 @@ function withoutCode(text: string): readonly string[] {
     if (isFence) isCode = !isCode;
     return !isCode && !isFence;
   });
-}
-
-function wholeText({ message }: Node): string {
-  return [
-    textOf(message),
-    ...callsOf(message).map(({ args }) => args),
-    ...resultsOf(message).map(resultText),
-  ].join('\n');
 }
 
 /** The account as verification leaves it where it has all the space it wants, and what was changed in it. */

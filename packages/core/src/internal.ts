@@ -41,6 +41,7 @@ export {
   resultText,
   startsTurn,
   withParts,
+  wholeText,
 } from './message/message.ts';
 export { sha256 } from './message/sha256.ts';
 export { headOf, oneLine } from './message/text.ts';

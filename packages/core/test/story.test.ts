@@ -262,28 +262,6 @@ test('an introduction is shown only with what it introduces, and no sentence is 
     assert.match(line, /- Point \d+ is about storeNumber\d+ and why it is slow\.$/);
 });
 
-test('an entry with a long text below it is shown once, and no table heads the text after it', () => {
-  const below = Array.from(
-    { length: 12 },
-    (_, i) => `  the queue_${i} keeps its lock_${i} too long,`,
-  );
-  const said = [
-    '1. The workers hang after a restart of the broker.',
-    ...below,
-    '',
-    '| worker | jobs |',
-    '|---|---|',
-    '| a | 14 |',
-    '',
-    'Only the second worker is affected by this.',
-  ].join('\n');
-  const shown = text([user('Look.'), assistant('On it.'), user(said), assistant('Yes.')]);
-  assert.equal(shown.split('1. The workers hang').length, 2, shown);
-  assert.match(shown, /\| worker \| jobs \|\n\s*\| a \| 14 \|\n\s*Only the second worker/);
-  const short = extracted([user(said), assistant('Yes.')]).notes.map((note) => note.text);
-  assert.ok(!short.some((one) => /jobs \|\nOnly/.test(one)), short.join('\n---\n'));
-});
-
 test('C6 a changed file has one line: what was added, removed and replaced, and why', () => {
   const edits = [
     {

@@ -199,13 +199,19 @@ function decodeAssistant(place: Place, calls: KnownCalls): readonly Part[] {
   return parts;
 }
 
-/** The content of a message: absent, a string or a list of parts. */
 function decodeContent(message: Place): readonly ContentPart[] {
-  const place = message.at('content');
+  return contentParts(message.at('content'), decodePart);
+}
+
+/** The content of a message in both of OpenAI's formats: absent, a string or a list of parts. */
+export function contentParts(
+  place: Place,
+  decode: (part: Place) => ContentPart,
+): readonly ContentPart[] {
   if (place.value === undefined || place.value === null || place.value === '') return [];
   if (typeof place.value === 'string') return [{ kind: 'text', text: place.value }];
   if (!Array.isArray(place.value)) return place.fail('must be a string or a list of parts');
-  return place.list().map(decodePart);
+  return place.list().map(decode);
 }
 
 function decodePart(place: Place): ContentPart {

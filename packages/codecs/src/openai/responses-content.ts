@@ -3,13 +3,11 @@ import type { ContentPart, Json } from '@bobbin/core/internal';
 import { dataUrl, mediaTypeField, parseDataUrl } from '../wire/data-url.ts';
 import { lasting } from '../wire/leftover.ts';
 import type { Place } from '../wire/place.ts';
+import { contentParts } from './chat.ts';
 
 /** The content of a message or an output: a string or a list of parts. */
 export function decodeContent(place: Place): readonly ContentPart[] {
-  if (place.value === undefined || place.value === null || place.value === '') return [];
-  if (typeof place.value === 'string') return [{ kind: 'text', text: place.value }];
-  if (!Array.isArray(place.value)) return place.fail('must be a string or a list of parts');
-  return place.list().map(decodePart);
+  return contentParts(place, decodePart);
 }
 
 function decodePart(place: Place): ContentPart {

@@ -269,3 +269,12 @@ export function startsTurn(message: Message): boolean {
   if (message.role !== 'user' || branch !== undefined || synthetic === true) return false;
   return !hasResults(message);
 }
+
+/** All that a message says, with the arguments of its calls and the texts of its results. */
+export function wholeText(message: Message): string {
+  return [
+    textOf(message),
+    ...callsOf(message).map(({ args }) => args),
+    ...resultsOf(message).map(resultText),
+  ].join('\n');
+}

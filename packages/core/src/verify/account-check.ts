@@ -1,4 +1,4 @@
-import { callsOf, resultsOf, resultText, textOf } from '../message/message.ts';
+import { wholeText } from '../message/message.ts';
 import { namesIn, sentencesOf } from '../message/words.ts';
 import { turnedRound } from '../extract/facts/supersede.ts';
 import type { Fact, Summary } from '../plan/summary.ts';
@@ -23,6 +23,12 @@ export function claimsOf(text: string): readonly string[] {
       const wish = wishIn(sentence);
       return [...sentenceAndQuotes(sentence), ...(wish === undefined ? [] : [wish])];
     });
+}
+
+/** A sentence as the messages allow it, and the message that says otherwise. */
+interface Judged {
+  readonly text: string | undefined;
+  readonly citation?: string;
 }
 
 /** Compares texts with the messages, and collects what it changes in them. */
@@ -65,24 +71,26 @@ export class AccountCheck {
 
   /** A single statement as the messages allow it; undefined if they contradict it. */
   sentence(sentence: string): string | undefined {
-    return this.#judged(sentence, judge(sentence, this.#evidence));
+    return this.#judged(sentence, judge(sentence, this.#evidence)).text;
   }
 
-  #judged(sentence: string, verdict: Verdict): string | undefined {
+  #judged(sentence: string, verdict: Verdict): Judged {
     const refused = this.#refusal(sentence, verdict);
     if (refused !== undefined) {
       this.corrections.push(refused);
-      return refused.text;
+      return { text: refused.text };
     }
     switch (verdict.kind) {
       case 'keep':
-        return sentence;
+        return { text: sentence };
       case 'correct':
         this.#note('corrected', sentence, verdict.because, verdict.id, verdict.text);
-        return verdict.text;
-      case 'doubt':
-        this.#note('marked', sentence, this.#citation(verdict), verdict.statement.id);
-        return sentence;
+        return { text: verdict.text };
+      case 'doubt': {
+        const citation = this.#citation(verdict);
+        this.#note('marked', sentence, citation, verdict.statement.id);
+        return { text: sentence, citation };
+      }
       case 'unknown':
         this.#note(
           'marked',
@@ -90,7 +98,7 @@ export class AccountCheck {
           `${verdict.names.join(', ')}: not in the messages`,
           undefined,
         );
-        return sentence;
+        return { text: sentence };
     }
   }
 
@@ -107,10 +115,8 @@ export class AccountCheck {
     let text = line;
     let left = sentences.length;
     for (const sentence of sentences) {
-      const verdict = judge(sentence, this.#evidence);
-      const judged = this.#judged(sentence, verdict);
-      const isDoubted = verdict.kind === 'doubt' && judged === sentence;
-      const checked = isDoubted ? `${sentence} [${this.#citation(verdict)}]` : judged;
+      const { text: judged, citation } = this.#judged(sentence, judge(sentence, this.#evidence));
+      const checked = citation === undefined ? judged : `${sentence} [${citation}]`;
       if (checked === sentence) continue;
       if (checked === undefined) left -= 1;
       const gone = text.includes(`${sentence} `) ? `${sentence} ` : sentence;
@@ -122,7 +128,7 @@ export class AccountCheck {
   /** A part of a secret is not recognised: of a message with one, no words are cited. */
   #citation({ said, statement: { at = -1 } }: Extract<Verdict, { kind: 'doubt' }>): string {
     const node = this.#nodes.find(({ index }) => index === at);
-    const text = node === undefined ? '' : wholeText(node);
+    const text = node === undefined ? '' : wholeText(node.message);
     const isClean = text !== '' && this.#redact(text) === text;
     const where = `m${at + 1}`;
     return isClean ? `${where}: “${said.replaceAll(/[“”]/g, '')}”` : `${where} says otherwise`;
@@ -207,12 +213,3 @@ export class AccountCheck {
 }
 
 const CITATION = / \[m(\d{1,9})(?:: “[^”\n]{1,400}”| says otherwise)\]/g;
-
-/** All that a message says, calls and results included. */
-function wholeText({ message }: Node): string {
-  return [
-    textOf(message),
-    ...callsOf(message).map(({ args }) => args),
-    ...resultsOf(message).map(resultText),
-  ].join('\n');
-}

@@ -29,6 +29,7 @@ export function misquoted(
   claim: string,
   evidence: Evidence,
 ): Misquote | undefined {
+  if (claim.length > LONGEST) return undefined;
   const own = tokensOf(claim);
   const isSentence = claim === sentence;
   const alike = evidence

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Message, Summary } from '@bobbin/core';
+import { chars4, extract, renderSummary } from '@bobbin/core/internal';
+import { assistant, thread, user } from '@bobbin/testing';
+
+function extracted(messages: readonly Message[]): Summary {
+  const nodes = thread(...messages).path();
+  return extract({ nodes, previous: null, task: null, round: 1, counter: chars4() });
+}
+
+test('an entry with a long text below it is shown once, and no table heads the text after it', () => {
+  const below = Array.from(
+    { length: 12 },
+    (_, i) => `  the queue_${i} keeps its lock_${i} too long,`,
+  );
+  const said = [
+    '1. The workers hang after a restart of the broker.',
+    ...below,
+    '',
+    '| worker | jobs |',
+    '|---|---|',
+    '| a | 14 |',
+    '',
+    'Only the second worker is affected by this.',
+  ].join('\n');
+  const shown = renderSummary(
+    extracted([user('Look.'), assistant('On it.'), user(said), assistant('Yes.')]),
+  );
+  assert.equal(shown.split('1. The workers hang').length, 2, shown);
+  assert.match(shown, /\| worker \| jobs \|\n\s*\| a \| 14 \|\n\s*Only the second worker/);
+  const short = extracted([user(said), assistant('Yes.')]).notes.map((note) => note.text);
+  assert.ok(!short.some((one) => /jobs \|\nOnly/.test(one)), short.join('\n---\n'));
+});

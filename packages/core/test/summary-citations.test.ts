@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assistant, call, result, user } from '@bobbin/testing';
+import { checked } from './verified-session.ts';
+
+test('an account may say what changed since: a message that says otherwise is cited, not followed', () => {
+  const look = call('bash', { command: 'cat notes.txt' });
+  const session = [
+    user('The timeout of the payment client is 30 seconds. Make it 60.'),
+    assistant(
+      'Uploads are not retried when the connection drops midway. There are 24 failing tests of the lexer.',
+    ),
+    assistant('If the queue is not empty the worker waits for the next job.', look),
+    result(look, 'The user said the exported functions of the lexer must change.\n# fail 3'),
+    user('The exported functions of the lexer must not change.'),
+  ];
+  const prose = [
+    'The timeout of the payment client is 60 seconds.',
+    'Uploads are retried when the connection drops midway.',
+    'There are 3 failing tests of the lexer.',
+    'If the queue is empty the worker stops.',
+    'The user said: "The exported functions of the lexer must not change."',
+  ];
+  assert.deepEqual(checked({ prose: prose.join('\n') }, { session }).summary.prose?.split('\n'), [
+    prose[0],
+    `${prose[1]} [m2: “Uploads are not retried when the connection”]`,
+    `${prose[2]} [m2: “drops midway. There are 24 failing tests of the”]`,
+    ...prose.slice(3),
+  ]);
+});
+
+test('a citation is made once, and stays when its message is gone', () => {
+  const session = [user('Work.'), assistant('The “lexer” has 24 failing tests of its own.')];
+  const prose = 'The lexer has 3 failing tests of its own.';
+  const once = `${prose} [m2: “The lexer has 24 failing tests of its”]`;
+  assert.equal(checked({ prose }, { session }).summary.prose, once);
+  assert.equal(checked({ prose: once }, { session }).summary.prose, once);
+  const later = [user('Go on.')];
+  assert.equal(checked({ prose: once }, { session: later }).summary.prose, once);
+  const code = `\`\`\`\n${once}\n\`\`\``;
+  assert.equal(checked({ prose: code }, { session }).summary.prose, code);
+});
+
+test('only the account is cited; the same in a field is reported, and its text stays', () => {
+  const session = [user('Work.'), assistant('The lexer has 24 failing tests of its own.')];
+  const text = 'The lexer has 3 failing tests of its own.';
+  const { summary, corrections } = checked(
+    { decisions: [{ text, turn: 1 }], prose: 'Done.' },
+    { session },
+  );
+  assert.ok(summary.decisions.some((decision) => decision.text === text));
+  assert.deepEqual(
+    corrections.map(({ kind, because }) => [kind, because]),
+    [['marked', 'm2: “The lexer has 24 failing tests of its”']],
+  );
+});
+
+test('a statement about something else is not cited, and no number is doubted alone', () => {
+  const session = [
+    user('Port 8080 is used by the web server of the shop. The file has 1,438 lines.'),
+    assistant('The build needs Node 20 of the newest series.'),
+  ];
+  for (const prose of [
+    'Port 9090 is used by the metrics server of the cluster.',
+    'The tests need Node 22 here.',
+    'The file has 1438 lines and 5120 words.',
+  ])
+    assert.equal(checked({ prose }, { session }).summary.prose, prose);
+});
