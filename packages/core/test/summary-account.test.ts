@@ -131,7 +131,10 @@ test('of an account that does not fit, what is not done stays, also where it rep
 
 test('a list in open work does not end it, and other headings do not begin it', () => {
   const todo = ['- Parser:', '  - accept src/part-1.ts', '- Lexer:', '  - reject src/part-2.ts'];
-  const config = Array.from({ length: 12 }, (_, i) => `- src/part-${i}.ts`);
+  const config = Array.from(
+    { length: 12 },
+    (_, i) => `- limit_${i} of queue_${i * 31}: ${i * 977}`,
+  );
   const prose = [
     '**Pending Tasks**',
     ...todo,

@@ -96,6 +96,21 @@ test('the tests that failed are one line, then what is wrong at which place, and
   assert.match(ended(['npm test', many])[0]?.error ?? '', /^✖ case 0, case 1, .* and 5 more$/);
 });
 
+test('a failure that a later check settles says so, with its first line only', () => {
+  const failing = '--- FAIL: TestQueue (0.1s)\nqueue_test.go:44: got 3 items, want 2';
+  const shown = (...all: readonly Run[]): string | undefined =>
+    /^- \[m2\].*(?:\n·.*)*/m.exec(renderSummary(summaryOf(runs(...all))))?.[0];
+  const settled = ['- [m2] go test ./... → failed — passed later, in m4', '· --- FAIL: TestQueue'];
+  const failed: Run = ['go test ./...', failing, 'failure'];
+  assert.equal(shown(failed, ['make test', 'all 12 tests passed', 'success']), settled.join('\n'));
+  // Lint says nothing about tests, and some tests nothing about all.
+  for (const later of ['make lint', 'npx jest -t queue'])
+    assert.equal(
+      shown(failed, [later, '3 passed', 'success']),
+      `- [m2] go test ./... → failed\n· ${failing.replace(' (0.1s)\n', '\n· ')}`,
+    );
+});
+
 const line = (run: Run): string =>
   renderSummary(summaryOf(runs(run))).match(/^- \[m2\].*$/m)?.[0] ?? '';
 
