@@ -115,7 +115,7 @@ function chosenRanges(
     return connected(part.text, chooser.chosen(false)[0] ?? [], chars);
   }
   chooser.add(part, chars * HEAD, chars * TAIL);
-  return wholeLines(part.text, chooser.chosen(true)[0] ?? []);
+  return connectedMiddle(part.text, wholeLines(part.text, chooser.chosen(true)[0] ?? []));
 }
 
 /** A longer line is shown in part. */
@@ -147,15 +147,35 @@ const LEAST_BLOCK_CHARS = 200;
 function connected(text: string, stretches: readonly Stretch[], chars: number): readonly Stretch[] {
   if (chars < LEAST_BLOCK_CHARS) return [];
   const own = text.slice(0, reminderStart(text));
-  const starts = [0, ...stretches.map(([start]) => own.lastIndexOf('\n', start) + 1)];
+  return [blockOf(own, [[0, 0], ...stretches], chars)];
+}
+
+/**
+ * The first and the last of some stretches, and one block that holds most of those between: single lines say little,
+ * and so do pieces of a single line, which is shown from its beginning.
+ */
+function connectedMiddle(text: string, stretches: readonly Stretch[]): readonly Stretch[] {
+  if (stretches.length > 0 && !text.trimEnd().includes('\n'))
+    return [[0, wordEnd(text, charsOf(stretches))]];
+  const from = stretches[0]?.[0] === 0 ? 1 : 0;
+  const to = stretches.at(-1)?.[1] === text.length ? -1 : stretches.length;
+  const middle = stretches.slice(from, to);
+  if (middle.length < 2) return stretches;
+  const block = blockOf(text, middle, charsOf(middle));
+  return joined([...stretches.slice(0, from), block, ...stretches.slice(to)]);
+}
+
+/** The block of whole lines, in so many characters, that begins with one of some stretches and holds most of them. */
+function blockOf(text: string, stretches: readonly Stretch[], chars: number): Stretch {
   const within = (from: number): number =>
     stretches.reduce(
       (sum, [start, end]) => (start >= from && end <= from + chars ? sum + end - start : sum),
       0,
     );
-  const from = starts.reduce((best, start) => (within(start) > within(best) ? start : best), 0);
-  const feed = own.lastIndexOf('\n', from + chars);
-  return [[from, own.length <= from + chars ? own.length : feed > from ? feed : from + chars]];
+  const starts = stretches.map(([start]) => text.lastIndexOf('\n', start) + 1);
+  const from = starts.reduce((best, start) => (within(start) > within(best) ? start : best));
+  const feed = text.lastIndexOf('\n', from + chars);
+  return [from, text.length <= from + chars ? text.length : feed > from ? feed : from + chars];
 }
 
 /** An entry that is cut together with others. */
@@ -264,11 +284,13 @@ class StretchChooser {
     return part;
   }
 
-  /** The same stretches, those of files that were read as one block each. */
+  /** The same stretches as blocks: one of a file that was read, one between the ends of any other text. */
   blocks(chosen: readonly (readonly Stretch[])[]): readonly (readonly Stretch[])[] {
     return chosen.map((stretches, i) => {
       const { text } = this.#parts[i] as { readonly text: string };
-      return NUMBERED.test(text) ? connected(text, stretches, charsOf(stretches)) : stretches;
+      return NUMBERED.test(text)
+        ? connected(text, stretches, charsOf(stretches))
+        : connectedMiddle(text, stretches);
     });
   }
 

@@ -1,12 +1,12 @@
-import { sorted } from '../check/list.ts';
-import type { Fact, Note, Summary, ToolOutcome } from '../plan/summary.ts';
+import { lastIndex, sorted } from '../check/list.ts';
+import type { Fact, Note, RepositoryEvent, Summary, ToolOutcome } from '../plan/summary.ts';
 import { headOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { accountParts, accountWithin, analysisWithin, dedented } from './account.ts';
+import { accountParts, accountWithin, chronologyWithin, dedented } from './account.ts';
 import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
 import {
-  CHECKS,
   currentTexts,
+  isCheck,
   itemTexts,
   outcomeText,
   repositoryTexts,
@@ -92,7 +92,7 @@ function accountText(summary: Summary, chars: number, taskIsShown: boolean): str
     body,
     Math.max(LEAST_ALWAYS_CHARS, Math.min(space - body.length, chars * ALWAYS_SHARE)),
   );
-  const recordChars = Number.isFinite(chars) ? chars * RECORD_SHARE : 0;
+  const recordChars = Number.isFinite(chars) ? chars * LEAST_RECORD_SHARE : 0;
   let account = accountWithin(body, space - lengthOf([...first]) - recordChars);
   const shown = new SeenWords([account, ...[...first].map(({ text }) => text)].join('\n'));
   let left = space - account.length - lengthOf([...first]);
@@ -107,15 +107,15 @@ function accountText(summary: Summary, chars: number, taskIsShown: boolean): str
   fill(undefined, Math.max(left - analysis.length * DENSITY, chars * RECORD_SHARE));
   account = accountWithin(body, account.length + left);
   left = space - account.length - lengthOf([...first, ...rest]);
-  const chronology = analysisWithin(analysis, shown, left);
-  left -= chronology.length;
+  const chronology = chronologyWithin(analysis, shown, left);
+  left -= chronology.join('\n').length;
   fill('thin account', chars * THIN_SHARE - account.length);
   const more = leftOut === 0 ? [] : ['', `(${leftOut} more entries left out)`];
   return [
     title,
     account,
     ...layOut(lines.filter((line) => first.has(line) || rest.has(line))),
-    ...(chronology === '' ? [] : ['', '## Chronology', chronology]),
+    ...(chronology.length === 0 ? [] : ['', ...chronology]),
     ...more,
   ].join('\n');
 }
@@ -124,6 +124,8 @@ function accountText(summary: Summary, chars: number, taskIsShown: boolean): str
 const SPARE_SHARE = 0.8;
 /** The record is short: it may take this share of the text, or what the analysis leaves. */
 const RECORD_SHARE = 0.12;
+/** … and this share even next to an account that has to be cut for it. */
+const LEAST_RECORD_SHARE = 0.03;
 /** How much shorter an analysis becomes with less indentation. */
 const DENSITY = 0.95;
 /** An account below this share of the text is thin. */
@@ -221,7 +223,7 @@ function recordLines(s: Summary, taskIsShown: boolean): readonly Line[] {
       openOutcomes(s).map((outcome) => outcomeText(outcome, ERROR_LINES, lastEdit(s.files))),
       1,
     ),
-    ...listed('Repository', repositoryTexts(s.repository ?? []), 1.2),
+    ...listed('Repository', repositoryTexts(sinceAccount(s)), 1.2),
     ...alsoChanged(s),
     ...listed('Changes Seen', (s.seen ?? []).map(seenText), 0.9).map(thin),
     ...listed(
@@ -236,10 +238,22 @@ function recordLines(s: Summary, taskIsShown: boolean): readonly Line[] {
 function openOutcomes({ outcomes, files }: Summary): readonly ToolOutcome[] {
   const edited = lastEdit(files);
   return tellingOutcomes(outcomes).filter(
-    ({ at = edited, call, error, outcome }) =>
-      CHECKS.test(call) || (at >= edited && (error !== undefined || outcome === 'failure')),
+    (one) =>
+      isCheck(one) ||
+      ((one.at ?? edited) >= edited && (one.error !== undefined || one.outcome === 'failure')),
   );
 }
+
+/** What happened in the repository, without commits older than one that the account names: it chose among those. */
+function sinceAccount({ repository = [], prose }: Summary): readonly RepositoryEvent[] {
+  const newest = lastIndex(
+    repository,
+    ({ kind, text }) => kind === 'commit' && (prose ?? '').includes(text.slice(0, SHORT_HASH)),
+  );
+  return repository.filter(({ kind }, i) => kind !== 'commit' || i > newest);
+}
+
+const SHORT_HASH = 7;
 
 /** The files that were changed and that the account does not name: all of them in one line, or none. */
 function alsoChanged({ files, prose }: Summary): readonly Line[] {

@@ -1,4 +1,4 @@
-import { sorted } from '../check/list.ts';
+import { reversed, sorted } from '../check/list.ts';
 import { chooseFresh, SeenWords, wordsOf } from './novelty.ts';
 
 /** Lines that a harness puts around an account, for the session in which it was written. */
@@ -124,22 +124,33 @@ export function accountWithin(account: string, chars: number): string {
     const { text, isHeading } = blocks[i] as Block;
     if (isHeading) continue;
     gone.add(i);
-    left -= text.length + 1;
+    left -= text.length + 1 - MARK_CHARS;
+  }
+  // A long block may leave space for others that went before it.
+  for (const i of reversed(order.filter((at) => gone.has(at)))) {
+    const added = (blocks[i] as Block).text.length + 1 - MARK_CHARS;
+    if (left + added > chars) continue;
+    gone.delete(i);
+    left += added;
   }
   return withoutEmptyHeadings(blocks, gone).slice(0, Math.max(0, chars)).trim();
 }
 
 /**
- * An analysis within a number of characters: whole if it fits, otherwise its entries that say most of what other text
- * does not, in order and without their numbers.
+ * An analysis within a number of characters, under a heading: whole if it fits, otherwise its entries that say most of
+ * what other text does not, in order and without their numbers.
  */
-export function analysisWithin(analysis: string, seen: SeenWords, chars: number): string {
+export function chronologyWithin(
+  analysis: string,
+  seen: SeenWords,
+  chars: number,
+): readonly string[] {
   const entries = entriesOf(dedented(analysis).split('\n'));
-  const whole = entries.join('\n');
-  if (whole.length <= chars) return whole;
-  return freshEntries(entries, seen, { chars, leastFresh: LEAST_FRESH })
-    .map((text) => text.replace(/^\d{1,3}[.)] +/, '- '))
-    .join('\n');
+  if (entries.join('\n').length <= chars)
+    return entries.length === 0 ? [] : ['## Chronology', ...entries];
+  const fresh = freshEntries(entries, seen, { chars, leastFresh: LEAST_FRESH });
+  const unnumbered = fresh.map((text) => text.replace(/^\d{1,3}[.)] +/, '- '));
+  return fresh.length === 0 ? [] : ['## Chronology (in part)', ...unnumbered];
 }
 
 function freshEntries(
@@ -271,12 +282,20 @@ const NUMBERED_HEADING = /^\d{1,2}\.\s/;
 const levelOf = (heading: string): number =>
   2 * depthOf(heading) + (NUMBERED_HEADING.test(heading) ? 0 : 1);
 
-/** A heading with nothing left under it goes as well. */
+/** Where blocks were left out. */
+const LEFT_OUT = '…';
+const MARK_CHARS = 4;
+
+/** A heading with nothing left under it goes as well; other gaps are marked. */
 function withoutEmptyHeadings(blocks: readonly Block[], gone: ReadonlySet<number>): string {
   const out: string[] = [];
   let headings: string[] = [];
   for (const [i, { text, isHeading }] of blocks.entries()) {
-    if (gone.has(i)) continue;
+    if (gone.has(i)) {
+      if (headings.length === 0 && out.at(-1)?.trim() !== LEFT_OUT)
+        out.push(INDENT.repeat(Math.min(1, depthOf(text))) + LEFT_OUT);
+      continue;
+    }
     if (isHeading) {
       // A heading below another one belongs to it.
       headings = [...headings.filter((outer) => levelOf(outer) < levelOf(text)), text];

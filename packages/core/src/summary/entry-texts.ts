@@ -92,9 +92,19 @@ function settles(later: ToolOutcome, failed: ToolOutcome): boolean {
 const SHELL =
   /^(?:bash|sh|zsh|shell|local_shell|terminal|exec(?:ute)?(?:_\w+)?|run_\w*(?:command|cmd|shell)\w*)$/i;
 
-/** Commands whose outcome the next edit may change. */
-export const CHECKS: RegExp =
-  /\b(?:tests?|pytest|jest|vitest|lint|build|check|tsc|vet|clippy|mypy|ruff|compile|make)\b/i;
+/** Commands whose outcome the next edit may change: a word of the command says so, not a part of a path. */
+const CHECKS =
+  /(?:^|[\s;&|(])(?:\.\/)?[\w:-]*\b(?:tests?|pytest|jest|vitest|lint|build|check|tsc|vet|clippy|mypy|ruff|compile|make)\b(?!-)[\w:-]*(?:\.sh)?(?=$|[\s;&|)])/i;
+/** Says how a check ended. */
+const VERDICT =
+  /\b(?:ok|pass\w*|succe\w+|clean|up to date|no \w+ (?:found|to run)|\d+ (?:tests?|issues?|errors?|problems?|warnings?|failures?))\b/i;
+
+/** True for the run of a check that says how it ended. */
+export function isCheck({ call, error, outcome, result = '' }: ToolOutcome): boolean {
+  return (
+    CHECKS.test(call) && (error !== undefined || outcome === 'failure' || VERDICT.test(result))
+  );
+}
 
 /** A command with its status if that is certain, and the lines that decide how it ended. */
 export function outcomeText(o: ToolOutcome, errorLines: number, lastEdit: number): string {

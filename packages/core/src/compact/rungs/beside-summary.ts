@@ -14,7 +14,7 @@ export const SHORTENS: string = 'summarize-shorten';
 /** A message that stays is shortened for a summary only above this share of the target. */
 export const LARGE_SHARE: number = 0.25;
 /** … and above this one for an account that already exists. */
-const LARGE_BESIDE_ACCOUNT_SHARE = 0.1;
+const LARGE_BESIDE_ACCOUNT_SHARE = 0.05;
 
 const BESIDE_ACCOUNT = { share: LARGE_BESIDE_ACCOUNT_SHARE, tokens: Number.POSITIVE_INFINITY };
 

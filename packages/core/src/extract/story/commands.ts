@@ -203,7 +203,8 @@ export function commandsOf(
       const run = asked === undefined ? undefined : runOf(asked.call);
       if (asked === undefined || run === undefined || isRefused(resultText(result))) continue;
       const ended = outcomeOf(asked.call.tool, run.line, result, asked.node);
-      if (ended.outcome === 'success' && MOVES.test(run.line))
+      const hasMoved = ended.outcome === 'success' || ended.error?.includes('CONFLICT') === true;
+      if (hasMoved && MOVES.test(run.line))
         for (const [kind, outcome] of last) last.set(kind, { ...outcome, outdated: true });
       keep(run.kind, ended);
     }
