@@ -55,6 +55,7 @@ const SHARE = {
   questions: 0.12,
   finalReport: 0.15,
   story: 0.5,
+  lastEdits: 0.1,
   files: 0.3,
   splitTurn: 0.15,
   names: 0.04,
@@ -133,6 +134,7 @@ class Extract {
     story.takeQuestions(chars * SHARE.questions);
     story.takeFinalReport(chars * SHARE.finalReport);
     story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
+    lines.takeLastEdits(chars * SHARE.lastEdits);
     lines.offer();
     const unnamed = {
       ofTools: namesOfTools(this.#all),

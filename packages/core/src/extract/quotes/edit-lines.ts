@@ -1,4 +1,6 @@
+import { lastIndex } from '../../check/list.ts';
 import { VOICE } from '../anchors/scan.ts';
+import { replacementsIn } from '../story/changes.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 
 type Range = readonly [from: number, to: number];
@@ -105,3 +107,22 @@ function takenAway(args: string): readonly Range[] {
     return [index, end + 1];
   });
 }
+
+/** A longer edit is told by the names in it. */
+const BLOCK_CHARS = 600;
+const LEAST_BLOCK_LINES = 2;
+
+/** The lines from the first to the last that an edit changes, as they are after it; undefined if these are many. */
+export function editedBlock(args: string): string | undefined {
+  const last = replacementsIn(args).at(-1);
+  if (last === undefined || last.before === '') return undefined;
+  const old = new Set(last.before.split('\n'));
+  const lines = last.after.split('\n');
+  const isNew = (line: string): boolean => !old.has(line) && line.trim() !== '';
+  const block = lines.slice(lines.findIndex(isNew), lastIndex(lines, isNew) + 1);
+  const indent = Math.min(...block.filter((line) => line.trim() !== '').map(indentOf));
+  const text = block.map((line) => line.slice(indent)).join('\n');
+  return block.length < LEAST_BLOCK_LINES || text.length > BLOCK_CHARS ? undefined : text;
+}
+
+const indentOf = (line: string): number => line.length - line.trimStart().length;

@@ -4,7 +4,7 @@ import { callLine } from '../anchors/call-line.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import { VOICE, type Piece, type Voice } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
-import { EditLines } from './edit-lines.ts';
+import { editedBlock, EditLines } from './edit-lines.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
 import { rangeAt, type AddedRun, type FileDiff } from '../diffs/unified-diff.ts';
 import { quoted, tells } from './quote.ts';
@@ -74,6 +74,28 @@ export class ExactLines {
     group.items.push(item);
     this.#carried.push(item);
     this.#seen.add(note.text);
+  }
+
+  /** What the last edits put into their files, as blocks within a share of the space, the newest first. */
+  takeLastEdits(spaceChars: number): void {
+    let left = Math.min(spaceChars, this.#selection.spaceChars);
+    for (let of = this.#statistics.placed.length - 1; of >= 0 && left > 0; of--) {
+      const { segment, file, index, turn, changes } = this.#statistics.placed[of] as Placed;
+      const isLast = changes && segment.voice === VOICE.args && file?.editedAt === index;
+      if (!isLast || file.deleted || !this.#mayQuote(of)) continue;
+      const text = editedBlock(segment.text.slice(segment.tool.length + 1));
+      if (text === undefined || text.length > left || this.#seen.has(text)) continue;
+      left -= text.length;
+      const group = this.#groupOf(of);
+      const note = { text, by: 'assistant', turn, at: index, source: file.path } as const;
+      const ids = this.#statistics.idsIn(text);
+      const chars = text.length + MARK_CHARS * 2 * text.split('\n').length;
+      const item = { ...knownItem(group, chars, ids), note };
+      this.#selection.take(item, 1);
+      this.#carried.push(item);
+      for (const line of [text, ...text.split('\n')])
+        this.#seen.add(line.replace(/\s+/g, ' ').trim());
+    }
   }
 
   offer(): void {
