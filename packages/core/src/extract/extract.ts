@@ -2,7 +2,6 @@ import { lastOf, sorted } from '../check/list.ts';
 import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts';
 import { EMPTY_SUMMARY, type FileRecord, type Note, type Summary } from '../plan/summary.ts';
 import { seenShare } from '../summary/file-texts.ts';
-import { redactSecrets, type Redact } from '../summary/redact.ts';
 import { renderEssentials } from '../summary/render.ts';
 import type { RenderSpace } from '../summary/summary-line.ts';
 import type { Node } from '../thread/thread.ts';
@@ -13,7 +12,6 @@ import { scan, VOICE, type Voice } from './anchors/scan.ts';
 import { AnchorStatistics, type Placed } from './anchors/statistics.ts';
 import { SeenChanges } from './diffs/seen-changes.ts';
 import { constraints, decisions } from './facts/statements.ts';
-import { furtherNames, namesOfTools } from './quotes/further-names.ts';
 import { ExactLines } from './quotes/lines.ts';
 import { Selection } from './quotes/select.ts';
 import { commandsOf } from './story/commands.ts';
@@ -44,8 +42,6 @@ export interface ExtractRequest {
   /** The most tokens of the summary's text, as `counter` counts them. */
   readonly maxTokens?: number;
   readonly counter?: Counter;
-  /** How secrets are found: what is named alone is judged by the text around it. */
-  readonly redact?: Redact;
 }
 
 const DEFAULT_TOKENS = 4_000;
@@ -58,7 +54,6 @@ const SHARE = {
   lastEdits: 0.1,
   files: 0.3,
   splitTurn: 0.15,
-  names: 0.04,
 } as const;
 /** In a long summary the agent's passages do not take more than this from the exact lines. */
 const MOST_STORY_CHARS = 6_000;
@@ -109,10 +104,9 @@ class Extract {
   summary(): Summary {
     const bare = this.#withoutNotes();
     const rendered = renderEssentials(bare, this.#space);
-    const namesChars = this.#isShort ? 0 : this.#space.chars * SHARE.names;
     const selection = new Selection(
       needs(this.#statistics),
-      this.#space.chars - rendered.length - namesChars,
+      this.#space.chars - rendered.length,
     );
     this.#markShown(selection, rendered);
     const story = new Story(this.#statistics, selection);
@@ -136,15 +130,9 @@ class Extract {
     story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
     lines.takeLastEdits(chars * SHARE.lastEdits);
     lines.offer();
-    const unnamed = {
-      ofTools: namesOfTools(this.#all),
-      expiring: expiringResults(this.#all),
-      redact: this.#request.redact ?? redactSecrets,
-    };
     return this.#filled(selection, () => ({
       ...bare,
       notes: [...story.chosen(), ...lines.chosen()],
-      names: furtherNames(this.#statistics, selection, unnamed, namesChars),
     }));
   }
 
@@ -167,9 +155,6 @@ class Extract {
       this.#statistics.addNote(note, voiceOf(note), file);
       this.#carried.push(note);
     }
-    const { names = [], lastTurn: turn } = this.#previous;
-    if (names.length > 0)
-      this.#statistics.addNote({ text: names.join(', '), by: 'tool', turn }, VOICE.tool, undefined);
     const hidden = new Set(this.#hidden);
     for (const node of this.#all)
       for (const of of this.#statistics.add(node)) {
@@ -238,7 +223,6 @@ class Extract {
       files,
       seen: this.#seen.all(this.#space.chars * seenShare(files)),
       notes: [],
-      names: [],
       currentPlan: nextStep(this.#all),
       currentTask: lastOf(items, ({ state }) => state === 'current')?.text ?? null,
       splitTurn:
@@ -270,15 +254,6 @@ function charsPerToken(nodes: readonly Node[], counter: Counter): number {
     .join('\n')
     .slice(0, 20_000);
   return sample.length < 100 ? 4 : sample.length / Math.max(1, counter.text(sample));
-}
-
-/** Results that may expire have the time at which they came. */
-function expiringResults(nodes: readonly Node[]): ReadonlySet<number> {
-  return new Set(
-    nodes
-      .filter(({ message }) => message.role === 'tool' && message.meta?.time !== undefined)
-      .map(({ index }) => index),
-  );
 }
 
 function accessOf(record: FileRecord): FileAccess {

@@ -153,8 +153,6 @@ export interface Summary {
   /** The tools that were called, those called most first. */
   readonly tools?: readonly ToolUse[];
   readonly notes: readonly Note[];
-  /** Exact names that nothing else in it shows, the most needed first. */
-  readonly names?: readonly string[];
   readonly currentTask: string | null;
   readonly currentPlan: readonly string[];
   /** A model's own account, if a model wrote one. */

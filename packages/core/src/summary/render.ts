@@ -247,9 +247,6 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
     SHARE.read,
     readTexts(s.files, root),
   );
-  const { names = [] } = s;
-  if (names.length > 0)
-    lines.push({ section: 'Also Named', rank: RANK.note, text: names.join(', '), worth: 1 });
   return lines;
 }
 

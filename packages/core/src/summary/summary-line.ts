@@ -16,7 +16,6 @@ export const SECTIONS = [
   'From the System Message',
   'Exact Lines',
   'Files Read',
-  'Also Named',
 ] as const;
 export type Section = (typeof SECTIONS)[number];
 

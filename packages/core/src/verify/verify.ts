@@ -146,12 +146,11 @@ function evidenceFor(summary: Summary, grounds: Grounds, orders: readonly Fact[]
 /** The texts of an earlier summary that are taken from messages. */
 function recordedNames(previous: Summary | null): readonly string[] {
   if (previous === null) return [];
-  const { files, notes, outcomes, names = [] } = previous;
+  const { files, notes, outcomes } = previous;
   return [
     ...files.map(({ path }) => path),
     ...notes.map(({ text }) => text),
     ...outcomes.flatMap(({ call, error = '', result = '' }) => [call, error, result]),
-    ...names,
   ];
 }
 
