@@ -48,10 +48,10 @@ const DEFAULT_TOKENS = 4_000;
 /** Shares of the text for what is taken before the rest competes. */
 const SHARE = {
   userWords: 0.3,
-  questions: 0.12,
+  questions: 0.25,
   finalReport: 0.15,
   story: 0.5,
-  lastEdits: 0.1,
+  lastEdits: 0.2,
   files: 0.3,
   splitTurn: 0.15,
 } as const;
@@ -59,6 +59,8 @@ const SHARE = {
 const MOST_STORY_CHARS = 6_000;
 const MOST_DECISIONS = 60;
 const SHORT_CHARS = 10_000;
+/** Only a longer text has space for single lines of edits; a shorter one shows the last edits as blocks. */
+const LONG_CHARS = 16_000;
 const MANY_EDITS = 8;
 const DOCUMENT = /\.(?:md|mdx|txt|rst)$/i;
 
@@ -128,7 +130,7 @@ class Extract {
     story.takeQuestions(chars * SHARE.questions);
     story.takeFinalReport(chars * SHARE.finalReport);
     story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
-    lines.takeLastEdits(chars * SHARE.lastEdits);
+    lines.takeLastEdits(chars * SHARE.lastEdits, (of) => this.#quotable.has(of));
     lines.offer();
     return this.#filled(selection, () => ({
       ...bare,
@@ -172,7 +174,9 @@ class Extract {
     const { placed, files } = this.#statistics;
     const edits = files.all().reduce((sum, file) => sum + file.edits, 0);
     return (of) => {
-      const { segment, file } = placed[of] as Placed;
+      const { segment, file, changes } = placed[of] as Placed;
+      const isEdit = segment.voice === VOICE.args && changes;
+      if (isEdit && (file === undefined || this.#space.chars < LONG_CHARS)) return false;
       const isOther =
         file === undefined
           ? segment.voice === VOICE.tool && edits >= MANY_EDITS

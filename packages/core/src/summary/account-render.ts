@@ -2,7 +2,7 @@ import { lastIndex, sorted } from '../check/list.ts';
 import type { Fact, Note, RepositoryEvent, Summary, ToolOutcome } from '../plan/summary.ts';
 import { headOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { accountParts, accountWithin, chronologyWithin, dedented } from './account.ts';
+import { accountParts, accountWithin, chronologyWithin, dedented, withoutHarness } from './account.ts';
 import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
 import {
   currentTexts,
@@ -294,6 +294,7 @@ function noteLine(note: Note): Line {
   }
 }
 
-function taskText(task: string): string {
+function taskText(given: string): string {
+  const task = withoutHarness(given).trim();
   return task.length <= TASK_CHARS ? task : `${headOf(task, TASK_CHARS)}…`;
 }

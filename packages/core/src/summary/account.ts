@@ -20,10 +20,18 @@ const OWN_TITLE = /^\[Summary v\d+, round \d+\]$/;
  * last, and no heading of it can pass for a section of the summary.
  */
 export function cleanAccount(text: string): string {
-  const lines = text.split('\n').filter((line) => !HARNESS.test(line) && !OWN_TITLE.test(line));
+  const lines = withoutHarness(text).split('\n').filter((line) => !OWN_TITLE.test(line));
   const { body, analysis } = withoutAnalysis(lines);
   const led = neutral(analysis.map((line) => line.replace(MARK, '')));
   return [neutral(body), ...(led === '' ? [] : [`${ANALYSIS_HEADING}\n${led}`])].join('\n\n');
+}
+
+/** A text without the lines that a harness puts around what it hands over. */
+export function withoutHarness(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => !HARNESS.test(line))
+    .join('\n');
 }
 
 interface Parts {

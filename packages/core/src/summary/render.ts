@@ -2,6 +2,7 @@ import { reversed, sorted } from '../check/list.ts';
 import { headOf, linesOf, tailOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { Fact, FileRecord, Note, SeenChange, Summary } from '../plan/summary.ts';
+import { withoutHarness } from './account.ts';
 import {
   artifactText,
   because,
@@ -289,7 +290,8 @@ function taskChars({ chars }: RenderSpace): number {
   return Math.max(LEAST_TASK_CHARS, chars * SHARE.task);
 }
 
-function taskText(task: string, space: RenderSpace): string {
+function taskText(given: string, space: RenderSpace): string {
+  const task = withoutHarness(given).trim();
   const most = taskChars(space);
   if (task.length <= most) return task;
   const head = Math.floor(most * 0.7);

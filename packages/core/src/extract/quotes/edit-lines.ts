@@ -109,7 +109,7 @@ function takenAway(args: string): readonly Range[] {
 }
 
 /** A longer edit is told by the names in it. */
-const BLOCK_CHARS = 600;
+const BLOCK_CHARS = 900;
 const LEAST_BLOCK_LINES = 2;
 
 /** The lines from the first to the last that an edit changes, as they are after it; undefined if these are many. */

@@ -77,12 +77,12 @@ export class ExactLines {
   }
 
   /** What the last edits put into their files, as blocks within a share of the space, the newest first. */
-  takeLastEdits(spaceChars: number): void {
+  takeLastEdits(spaceChars: number, isHidden: (of: number) => boolean): void {
     let left = Math.min(spaceChars, this.#selection.spaceChars);
     for (let of = this.#statistics.placed.length - 1; of >= 0 && left > 0; of--) {
       const { segment, file, index, turn, changes } = this.#statistics.placed[of] as Placed;
       const isLast = changes && segment.voice === VOICE.args && file?.editedAt === index;
-      if (!isLast || file.deleted || !this.#mayQuote(of)) continue;
+      if (!isLast || file.deleted || !isHidden(of)) continue;
       const text = editedBlock(segment.text.slice(segment.tool.length + 1));
       if (text === undefined || text.length > left || this.#seen.has(text)) continue;
       left -= text.length;

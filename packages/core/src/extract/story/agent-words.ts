@@ -62,7 +62,7 @@ export function withoutLooking(text: string): string {
     .join(' ');
 }
 
-const MERIT: Readonly<Record<Role, number>> = { 'final report': 3, report: 1.5, step: 1 };
+const MERIT: Readonly<Record<Role, number>> = { 'final report': 3, report: 3, step: 0.6 };
 const CODE_MERIT = 0.35;
 
 /** How much a passage helps a reader for each of its characters, in addition to the exact strings in it. */

@@ -12,9 +12,9 @@ import { passagesOf, type Passage } from './passages.ts';
 import { expandedCommands, isWritten, saidByUser } from './user-words.ts';
 
 /** The scale on which merit is compared with the need of anchors, per character. */
-const MERIT = { user: 0.008, pasted: 0.0003, agent: 0.002 } as const;
+const MERIT = { user: 0.008, pasted: 0.0003, agent: 0.004 } as const;
 const LABEL_CHARS = 14;
-const BEYOND_SHARE = 0.1;
+const BEYOND_SHARE = 0.3;
 /** Shorter messages are all the user's own words. */
 const PASTES_FROM_CHARS = 600;
 
