@@ -87,7 +87,7 @@ test('C6 what is worked on is known from the task list alone', () => {
   assert.equal(extracted([user('Go.'), assistant('No response requested.')]).currentTask, null);
 });
 
-test('calls are quoted as they read, without JSON, and lines that say nothing are left out', () => {
+test('an edit is quoted as a block without JSON, and lines of results that say nothing are left out', () => {
   const s = extracted([
     user('Go.'),
     ...round(
@@ -108,17 +108,17 @@ test('calls are quoted as they read, without JSON, and lines that say nothing ar
     ),
   ]);
   const notes = s.notes.map(({ text }) => text).join('\n');
-  assert.match(notes, /^tag, err := createAnnotatedTag\("v1", head\)$/m);
-  assert.match(notes, /logTagFailure\(tag\)/);
+  const edit = 'tag, err := createAnnotatedTag("v1", head)\nif err != nil {\n\tlogTagFailure(tag)';
+  assert.ok(notes.includes(edit), notes);
   assert.match(notes, /readPackedRefs\(path\)/);
   const idle = notes
     .split('\n')
-    .filter((line) => /^\W*(?:import \(|"os"|\} else \{|if err != nil \{)\W*$/.test(line));
+    .filter((line) => /^\W*(?:import \(|"os"|\} else \{)\W*$/.test(line));
   assert.deepEqual(idle, []);
   assert.doesNotMatch(notes, /\\[nt"]|"timeout"|60000/);
 });
 
-test('a patch that a tool takes as it is, is quoted by its lines; the frame of an output is left out', () => {
+test('a patch that a tool takes as it is, is quoted as a block; the frame of an output is left out', () => {
   const patch = [
     '*** Begin Patch',
     '*** Update File: src/limit.ts',
@@ -140,7 +140,15 @@ test('a patch that a tool takes as it is, is quoted by its lines; the frame of a
     ),
   ]);
   const lines = s.notes.flatMap(({ text }) => text.split('\n'));
-  assert.ok(lines.includes('export const answerLimit = readLimit(LIMIT_8812, fallback);'));
+  const block = [
+    'export const requestLimit = readLimit(LIMIT_4471, fallback);',
+    '}',
+    'export const answerLimit = readLimit(LIMIT_8812, fallback);',
+  ];
+  assert.ok(
+    s.notes.some(({ text }) => text === block.join('\n')),
+    lines.join('\n'),
+  );
   assert.equal(s.outcomes[0]?.result, '1 × ok, all passed');
   assert.deepEqual(
     lines.filter((line) => /^\+\}|Chunk ID|Wall time/.test(line)),

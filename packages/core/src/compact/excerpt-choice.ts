@@ -4,6 +4,7 @@ import { needs } from '../extract/anchors/rank.ts';
 import { knownItem, Selection, type Group, type Item } from '../extract/quotes/select.ts';
 import { scan, VOICE } from '../extract/anchors/scan.ts';
 import { AnchorStatistics, type Placed } from '../extract/anchors/statistics.ts';
+import { saysWhatFailed } from '../extract/story/commands.ts';
 import { userWords } from '../extract/story/user-words.ts';
 import type { Draft, Entry } from './draft.ts';
 import { partText, wordEnd, wordStart, type Remainder } from '../render/excerpt.ts';
@@ -115,26 +116,11 @@ function chosenRanges(
     return connected(part.text, chooser.chosen(false)[0] ?? [], chars);
   }
   chooser.add(part, chars * HEAD, chars * TAIL);
-  return connectedMiddle(part.text, wholeLines(part.text, chooser.chosen(true)[0] ?? []));
+  return connectedMiddle(part.text, chooser.chosen(true)[0] ?? [], chars);
 }
 
-/** A longer line is shown in part. */
+/** A longer line is read to here. */
 const LONGEST_LINE_CHARS = 400;
-
-/** The same stretches with the rest of the lines in which they begin and end. */
-function wholeLines(text: string, stretches: readonly Stretch[]): readonly Stretch[] {
-  return joined(
-    stretches.map(([start, end]): Stretch => {
-      const before = text.slice(Math.max(0, start - LONGEST_LINE_CHARS), start);
-      const after = text.slice(end, end + LONGEST_LINE_CHARS);
-      const feed = after.indexOf('\n');
-      const isWhole = before.length === start || before.includes('\n');
-      const from = isWhole ? start - before.length + before.lastIndexOf('\n') + 1 : start;
-      if (feed >= 0) return [from, end + feed];
-      return [from, end + after.length === text.length ? text.length : end];
-    }),
-  );
-}
 
 /** What a person wrote is shown from its beginning, with its end; a document that a host loaded by its first lines. */
 const USER_HEAD = 0.8;
@@ -151,29 +137,64 @@ function connected(text: string, stretches: readonly Stretch[], chars: number): 
 }
 
 /**
- * The first and the last of some stretches, and one block that holds most of those between: single lines say little,
- * and so do pieces of a single line, which is shown from its beginning.
+ * The first and the last lines of a text, and one block between: where something failed, or where most of some stretches
+ * are. Single lines between gaps say little, and so do pieces of a single line.
  */
-function connectedMiddle(text: string, stretches: readonly Stretch[]): readonly Stretch[] {
-  if (stretches.length > 0 && !text.trimEnd().includes('\n'))
-    return [[0, wordEnd(text, charsOf(stretches))]];
-  const from = stretches[0]?.[0] === 0 ? 1 : 0;
-  const to = stretches.at(-1)?.[1] === text.length ? -1 : stretches.length;
-  const middle = stretches.slice(from, to);
-  if (middle.length < 2) return stretches;
-  const block = blockOf(text, middle, charsOf(middle));
-  return joined([...stretches.slice(0, from), block, ...stretches.slice(to)]);
+function connectedMiddle(
+  text: string,
+  stretches: readonly Stretch[],
+  chars: number,
+): readonly Stretch[] {
+  if (chars <= 0 || stretches.length === 0) return [];
+  if (!text.trimEnd().includes('\n'))
+    return endsOf(text, chars * (1 - LINE_TAIL), chars * LINE_TAIL);
+  const failures = failureLines(text);
+  const [head, tail] = failures.length > 0 ? [FAILED_ENDS, FAILED_ENDS] : [HEAD, TAIL];
+  const ends = endsOf(text, chars * head, chars * tail);
+  const [from, to] = [ends[0]?.[1] ?? 0, ends[1]?.[0] ?? text.length];
+  const wanted = failures.length > 0 ? failures : chars < SMALL_CHARS ? [] : stretches;
+  const between = wanted.filter(([start, end]) => start >= from && end <= to);
+  if (between.length === 0) return endsOf(text, chars * (1 - SMALL_TAIL), chars * SMALL_TAIL);
+  return joined([...ends, blockOf(text, between, chars * (1 - head - tail))]);
+}
+
+/** An excerpt below this size has no place for a block between its ends. */
+const SMALL_CHARS = 1_200;
+const SMALL_TAIL = 0.3;
+const LINE_TAIL = 0.1;
+/** What failed says more than how the output begins and ends. */
+const FAILED_ENDS = 0.1;
+const MOST_FAILURES = 40;
+
+/** Where the first lines are that say what failed. */
+function failureLines(text: string): readonly Stretch[] {
+  const lines: Stretch[] = [];
+  for (let from = 0; from < text.length && lines.length < MOST_FAILURES;) {
+    const feed = text.indexOf('\n', from);
+    const to = feed < 0 ? text.length : feed;
+    if (saysWhatFailed(text.slice(from, Math.min(to, from + LONGEST_LINE_CHARS))))
+      lines.push([from, to]);
+    from = to + 1;
+  }
+  return lines;
 }
 
 /** The block of whole lines, in so many characters, that begins with one of some stretches and holds most of them. */
 function blockOf(text: string, stretches: readonly Stretch[], chars: number): Stretch {
-  const within = (from: number): number =>
-    stretches.reduce(
-      (sum, [start, end]) => (start >= from && end <= from + chars ? sum + end - start : sum),
-      0,
-    );
-  const starts = stretches.map(([start]) => text.lastIndexOf('\n', start) + 1);
-  const from = starts.reduce((best, start) => (within(start) > within(best) ? start : best));
+  const ordered = sorted(stretches, (a, b) => a[0] - b[0]);
+  let [from, most, held, next] = [0, -1, 0, 0];
+  for (const [i, [start, end]] of ordered.entries()) {
+    const before = text.slice(Math.max(0, start - LONGEST_LINE_CHARS), start);
+    const begin = start - before.length + before.lastIndexOf('\n') + 1;
+    for (; next < ordered.length; next++) {
+      const [nextStart, nextEnd] = ordered[next] as Stretch;
+      if (nextEnd > begin + chars) break;
+      held += nextEnd - nextStart;
+    }
+    if (held > most) [from, most] = [begin, held];
+    if (next > i) held -= end - start;
+    next = Math.max(next, i + 1);
+  }
   const feed = text.lastIndexOf('\n', from + chars);
   return [from, text.length <= from + chars ? text.length : feed > from ? feed : from + chars];
 }
@@ -290,7 +311,7 @@ class StretchChooser {
       const { text } = this.#parts[i] as { readonly text: string };
       return NUMBERED.test(text)
         ? connected(text, stretches, charsOf(stretches))
-        : connectedMiddle(text, stretches);
+        : connectedMiddle(text, stretches, charsOf(stretches));
     });
   }
 

@@ -51,7 +51,7 @@ const SHARE = {
   questions: 0.25,
   finalReport: 0.15,
   story: 0.5,
-  lastEdits: 0.2,
+  edits: 0.2,
   files: 0.3,
   splitTurn: 0.15,
 } as const;
@@ -59,7 +59,7 @@ const SHARE = {
 const MOST_STORY_CHARS = 6_000;
 const MOST_DECISIONS = 60;
 const SHORT_CHARS = 10_000;
-/** Only a longer text has space for single lines of edits; a shorter one shows the last edits as blocks. */
+/** Only a longer text has space for single lines of edits; a shorter one shows edits as blocks. */
 const LONG_CHARS = 16_000;
 const MANY_EDITS = 8;
 const DOCUMENT = /\.(?:md|mdx|txt|rst)$/i;
@@ -106,10 +106,7 @@ class Extract {
   summary(): Summary {
     const bare = this.#withoutNotes();
     const rendered = renderEssentials(bare, this.#space);
-    const selection = new Selection(
-      needs(this.#statistics),
-      this.#space.chars - rendered.length,
-    );
+    const selection = new Selection(needs(this.#statistics), this.#space.chars - rendered.length);
     this.#markShown(selection, rendered);
     const story = new Story(this.#statistics, selection);
     const split = this.#request.splitTurn?.turn;
@@ -130,7 +127,7 @@ class Extract {
     story.takeQuestions(chars * SHARE.questions);
     story.takeFinalReport(chars * SHARE.finalReport);
     story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
-    lines.takeLastEdits(chars * SHARE.lastEdits, (of) => this.#quotable.has(of));
+    lines.takeEdits(chars * SHARE.edits, (of) => this.#quotable.has(of));
     lines.offer();
     return this.#filled(selection, () => ({
       ...bare,
@@ -172,11 +169,14 @@ class Extract {
    */
   #mayQuote(): (of: number) => boolean {
     const { placed, files } = this.#statistics;
+    const isDone = ({ segment: { callId = '' }, index }: Placed): boolean =>
+      this.#statistics.changedBy(callId, index).length > 0;
     const edits = files.all().reduce((sum, file) => sum + file.edits, 0);
     return (of) => {
-      const { segment, file, changes } = placed[of] as Placed;
+      const own = placed[of] as Placed;
+      const { segment, file, changes } = own;
       const isEdit = segment.voice === VOICE.args && changes;
-      if (isEdit && (file === undefined || this.#space.chars < LONG_CHARS)) return false;
+      if (isEdit && (this.#space.chars < LONG_CHARS || !isDone(own))) return false;
       const isOther =
         file === undefined
           ? segment.voice === VOICE.tool && edits >= MANY_EDITS

@@ -2,7 +2,13 @@ import { lastIndex, sorted } from '../check/list.ts';
 import type { Fact, Note, RepositoryEvent, Summary, ToolOutcome } from '../plan/summary.ts';
 import { headOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { accountParts, accountWithin, chronologyWithin, dedented, withoutHarness } from './account.ts';
+import {
+  accountParts,
+  accountWithin,
+  chronologyWithin,
+  dedented,
+  withoutHarness,
+} from './account.ts';
 import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
 import {
   currentTexts,
@@ -92,7 +98,9 @@ function accountText(summary: Summary, chars: number, taskIsShown: boolean): str
     body,
     Math.max(LEAST_ALWAYS_CHARS, Math.min(space - body.length, chars * ALWAYS_SHARE)),
   );
-  const recordChars = Number.isFinite(chars) ? chars * LEAST_RECORD_SHARE : 0;
+  const recordChars = Number.isFinite(chars)
+    ? Math.min(chars * RECORD_SHARE, chars * LEAST_RECORD_SHARE + openFailureChars(summary))
+    : 0;
   let account = accountWithin(body, space - lengthOf([...first]) - recordChars);
   const shown = new SeenWords([account, ...[...first].map(({ text }) => text)].join('\n'));
   let left = space - account.length - lengthOf([...first]);
@@ -124,7 +132,7 @@ function accountText(summary: Summary, chars: number, taskIsShown: boolean): str
 const SPARE_SHARE = 0.8;
 /** The record is short: it may take this share of the text, or what the analysis leaves. */
 const RECORD_SHARE = 0.12;
-/** … and this share even next to an account that has to be cut for it. */
+/** … and this share even next to an account that has to be cut for it, in addition to what fails. */
 const LEAST_RECORD_SHARE = 0.03;
 /** How much shorter an analysis becomes with less indentation. */
 const DENSITY = 0.95;
@@ -220,7 +228,7 @@ function recordLines(s: Summary, taskIsShown: boolean): readonly Line[] {
     ...s.notes.map(noteLine),
     ...listed(
       'Commands',
-      openOutcomes(s).map((outcome) => outcomeText(outcome, ERROR_LINES, lastEdit(s.files))),
+      openOutcomes(s).map((outcome) => commandText(outcome, s)),
       1,
     ),
     ...listed('Repository', repositoryTexts(sinceAccount(s)), 1.2),
@@ -242,6 +250,19 @@ function openOutcomes({ outcomes, files }: Summary): readonly ToolOutcome[] {
       isCheck(one) ||
       ((one.at ?? edited) >= edited && (one.error !== undefined || one.outcome === 'failure')),
   );
+}
+
+const commandText = (outcome: ToolOutcome, { files }: Summary): string =>
+  outcomeText(outcome, ERROR_LINES, lastEdit(files));
+
+/** How long the lines are that say what fails: an account is cut for these. */
+function openFailureChars(s: Summary): number {
+  return openOutcomes(s)
+    .filter(
+      ({ error, outcome, resolution }) =>
+        resolution === undefined && (error !== undefined || outcome === 'failure'),
+    )
+    .reduce((sum, outcome) => sum + commandText(outcome, s).length + 1, 0);
 }
 
 /** What happened in the repository, without commits older than one that the account names: it chose among those. */

@@ -20,7 +20,9 @@ const OWN_TITLE = /^\[Summary v\d+, round \d+\]$/;
  * last, and no heading of it can pass for a section of the summary.
  */
 export function cleanAccount(text: string): string {
-  const lines = withoutHarness(text).split('\n').filter((line) => !OWN_TITLE.test(line));
+  const lines = withoutHarness(text)
+    .split('\n')
+    .filter((line) => !OWN_TITLE.test(line));
   const { body, analysis } = withoutAnalysis(lines);
   const led = neutral(analysis.map((line) => line.replace(MARK, '')));
   return [neutral(body), ...(led === '' ? [] : [`${ANALYSIS_HEADING}\n${led}`])].join('\n\n');
@@ -132,16 +134,18 @@ export function accountWithin(account: string, chars: number): string {
     const { text, isHeading } = blocks[i] as Block;
     if (isHeading) continue;
     gone.add(i);
-    left -= text.length + 1 - MARK_CHARS;
+    left -= text.length + 1;
   }
   // A long block may leave space for others that went before it.
   for (const i of reversed(order.filter((at) => gone.has(at)))) {
-    const added = (blocks[i] as Block).text.length + 1 - MARK_CHARS;
+    const added = (blocks[i] as Block).text.length + 1;
     if (left + added > chars) continue;
     gone.delete(i);
     left += added;
   }
-  return withoutEmptyHeadings(blocks, gone).slice(0, Math.max(0, chars)).trim();
+  const marked = withoutEmptyHeadings(blocks, gone);
+  const text = marked.length <= chars ? marked : marked.replace(/^ *…\n/gm, '');
+  return text.slice(0, Math.max(0, chars)).trim();
 }
 
 /**
@@ -292,7 +296,6 @@ const levelOf = (heading: string): number =>
 
 /** Where blocks were left out. */
 const LEFT_OUT = '…';
-const MARK_CHARS = 4;
 
 /** A heading with nothing left under it goes as well; other gaps are marked. */
 function withoutEmptyHeadings(blocks: readonly Block[], gone: ReadonlySet<number>): string {

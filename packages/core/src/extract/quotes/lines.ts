@@ -4,7 +4,7 @@ import { callLine } from '../anchors/call-line.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import { VOICE, type Piece, type Voice } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
-import { editedBlock, EditLines } from './edit-lines.ts';
+import { editedLines, EditLines } from './edit-lines.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
 import { rangeAt, type AddedRun, type FileDiff } from '../diffs/unified-diff.ts';
 import { quoted, tells } from './quote.ts';
@@ -76,26 +76,32 @@ export class ExactLines {
     this.#seen.add(note.text);
   }
 
-  /** What the last edits put into their files, as blocks within a share of the space, the newest first. */
-  takeLastEdits(spaceChars: number, isHidden: (of: number) => boolean): void {
+  /** What edits put into files and is still there, as blocks within a share of the space, the newest first. */
+  takeEdits(spaceChars: number, isHidden: (of: number) => boolean): void {
     let left = Math.min(spaceChars, this.#selection.spaceChars);
-    for (let of = this.#statistics.placed.length - 1; of >= 0 && left > 0; of--) {
-      const { segment, file, index, turn, changes } = this.#statistics.placed[of] as Placed;
-      const isLast = changes && segment.voice === VOICE.args && file?.editedAt === index;
-      if (!isLast || file.deleted || !isHidden(of)) continue;
-      const text = editedBlock(segment.text.slice(segment.tool.length + 1));
-      if (text === undefined || text.length > left || this.#seen.has(text)) continue;
-      left -= text.length;
-      const group = this.#groupOf(of);
-      const note = { text, by: 'assistant', turn, at: index, source: file.path } as const;
-      const ids = this.#statistics.idsIn(text);
-      const chars = text.length + MARK_CHARS * 2 * text.split('\n').length;
-      const item = { ...knownItem(group, chars, ids), note };
-      this.#selection.take(item, 1);
-      this.#carried.push(item);
-      for (const line of [text, ...text.split('\n')])
-        this.#seen.add(line.replace(/\s+/g, ' ').trim());
+    for (let of = this.#statistics.placed.length - 1; of >= 0; of--) {
+      const { segment, index, turn, changes } = this.#statistics.placed[of] as Placed;
+      if (!changes || segment.voice !== VOICE.args || !isHidden(of)) continue;
+      for (const file of this.#statistics.changedBy(segment.callId ?? '', index)) {
+        if (file.deleted) continue;
+        const text = editedLines(segment.text.slice(segment.tool.length + 1), file.path)
+          .filter((line) => !this.#edits.isGone(of, line.trim()))
+          .join('\n');
+        if (text === '' || text.length > left || this.#seen.has(text)) continue;
+        left -= text.length;
+        this.#take({ text, by: 'assistant', turn, at: index, source: file.path }, file);
+      }
     }
+  }
+
+  #take(note: Note, file: FileAccess): void {
+    const lines = note.text.split('\n');
+    const group = this.#group(`file ${file.path}`, { file, headingChars: 0 });
+    const chars = note.text.length + MARK_CHARS * 2 * lines.length;
+    const item = { ...knownItem(group, chars, this.#statistics.idsIn(note.text)), note };
+    this.#selection.take(item, 1);
+    this.#carried.push(item);
+    for (const line of [note.text, ...lines]) this.#seen.add(line.replace(/\s+/g, ' ').trim());
   }
 
   offer(): void {

@@ -1,4 +1,4 @@
-import { reversed } from '../../check/list.ts';
+import { lastIndex, reversed } from '../../check/list.ts';
 import { hasCalls, startsTurn, textOf } from '../../message/message.ts';
 import { oneLine } from '../../message/text.ts';
 import type { Node } from '../../thread/thread.ts';
@@ -77,6 +77,7 @@ export function meritOf(passage: Passage, role: Role, age: number): number {
 /** What an agent announced longer ago has been done or given up. */
 const NEWEST_MESSAGES = 12;
 const STEP_CHARS = 240;
+const SHORT_STEP_CHARS = 60;
 
 /** What the agent says last that it does next, or asks, in its own words; none if the user has spoken since. */
 export function nextStep(nodes: readonly Node[]): readonly string[] {
@@ -84,10 +85,20 @@ export function nextStep(nodes: readonly Node[]): readonly string[] {
     if (startsTurn(message)) return [];
     if (message.role !== 'assistant') continue;
     const said = sentences(textOf(message).replace(/\s+/g, ' '));
-    const step = reversed(said).find(
-      (sentence) => sentence.endsWith('?') || ANNOUNCES.test(sentence),
-    );
-    if (step !== undefined) return [oneLine(step.replace(/:$/, '.'), STEP_CHARS)];
+    const at = lastIndex(said, (sentence) => sentence.endsWith('?') || ANNOUNCES.test(sentence));
+    const step = said[at];
+    // A short announcement says little without the sentence before it.
+    const from = step !== undefined && step.length < SHORT_STEP_CHARS ? Math.max(0, at - 1) : at;
+    if (step !== undefined)
+      return [
+        oneLine(
+          said
+            .slice(from, at + 1)
+            .join(' ')
+            .replace(/:$/, '.'),
+          STEP_CHARS,
+        ),
+      ];
     if (said.length > 0) return [];
   }
   return [];

@@ -140,6 +140,13 @@ function endingOf(result: ResultPart, command: string): Ending {
   };
 }
 
+/** True for a line that says what failed, not for what a program logs. */
+export function saysWhatFailed(line: string): boolean {
+  if (line.length < 2 || BARE.test(line) || (LOGGED.test(line) && !ASSERTS.test(line)))
+    return false;
+  return FAILURE.test(line) || COUNTED.test(line);
+}
+
 const isTest = (line: string): boolean => FAILED_TEST.test(line) && !COUNTED.test(line);
 
 /** The tests that failed, in one line; then the places at which something is wrong; then the rest. */
