@@ -232,6 +232,14 @@ Changes:
 
 Not done: the XLSX reader. It needs a library that nobody has chosen.`;
 
+test('a short announcement is shown with the sentence before it', () => {
+  const shown = text([
+    user('Cache the cells.'),
+    assistant('The cache has no limit. Let me add one:', call('bash', { command: 'ls' })),
+  ]);
+  assert.match(shown, /^- In progress: The cache has no limit\. Let me add one\.$/m);
+});
+
 test('the closing report of a turn is shown whole, and steps that only announce are not', () => {
   const shown = text([
     user('Make the importer faster.'),

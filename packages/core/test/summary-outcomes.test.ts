@@ -192,6 +192,14 @@ test('a check is marked if another state of the repository was taken since', () 
   assert.match(text, /npm run lint\n· 0 issues/);
 });
 
+test('a merge that stops at a conflict has changed the state too', () => {
+  const conflict = 'CONFLICT (content): Merge conflict in src/a.ts\nexit code 1';
+  const text = renderSummary(
+    summaryOf(runs(['npm test', '12 passed'], ['git merge main', conflict])),
+  );
+  assert.match(text, /npm test \(before the last checkout or merge\)\n· 12 passed/);
+});
+
 for (const [command, output] of [
   ['git merge-base main HEAD', '4be91c0'],
   ['git stash list', 'stash@{0}: WIP'],

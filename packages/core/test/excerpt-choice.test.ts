@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { messagesOnly, resultsOf, resultText } from '@bobbin/core/internal';
+import { round, user, WatchedThread } from '@bobbin/testing';
+
+/** What a prompt of so many tokens shows of a result that is too long for it. */
+async function excerptOf(output: string, tokens = 900): Promise<string> {
+  const watched = await WatchedThread.open({
+    budget: messagesOnly(tokens),
+    onEvent: () => undefined,
+  });
+  await watched.append(user('Run the tests.'), ...round('bash', { command: 'make test' }, output));
+  const { prompt } = await watched.prompt();
+  return prompt.messages.flatMap(({ message }) => resultsOf(message).map(resultText)).join('\n');
+}
+
+const passed = (from: number, to: number): readonly string[] =>
+  Array.from(
+    { length: to - from },
+    (_, i) => `ok  example.com/part/number_${from + i}  0.${from + i}s`,
+  );
+
+test('an excerpt of a long output shows what failed with the lines around it', async () => {
+  const failed = [
+    '--- FAIL: TestShare (0.01s)',
+    '    share_test.go:760: share = 33.3%, want 42.9%',
+    '    the cache was empty',
+  ];
+  const shown = await excerptOf([...passed(0, 300), ...failed, ...passed(300, 600)].join('\n'));
+  assert.ok(shown.includes(failed.join('\n')), shown);
+});
+
+test('an excerpt has at most three parts: its beginning, one block and its end', async () => {
+  const lines = Array.from({ length: 600 }, (_, i) =>
+    i % 9 === 0 ? `src/part_${i}.ts has queue_${i * 31}` : 'and so on',
+  );
+  const shown = await excerptOf(lines.join('\n'));
+  assert.ok((shown.match(/^…$/gm) ?? []).length <= 2, shown);
+});

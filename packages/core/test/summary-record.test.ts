@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Message } from '@bobbin/core';
+import { chars4, extract, fitSummaryText } from '@bobbin/core/internal';
+import { assistant, call, result, thread, user } from '@bobbin/testing';
+
+const counter = chars4();
+
+function run(command: string, output: string): readonly Message[] {
+  const asked = call('bash', { command });
+  return [assistant(asked), result(asked, output)];
+}
+
+/** The text of an account about some messages, in so many tokens. */
+function shown(prose: string, messages: readonly Message[], maxTokens = 2_000): string {
+  const nodes = thread(user('Work.'), ...messages).path();
+  const extracted = extract({ nodes, previous: null, task: null, round: 1, counter, kept: [] });
+  return fitSummaryText({ ...extracted, prose }, maxTokens, counter) ?? '';
+}
+
+test('beside an account only checks that say how they ended are shown', () => {
+  const text = shown('The agent measured plan_7 and wrote a note about it.', [
+    ...run('make test', '12 passed'),
+    ...run('sh /tmp/load-test/a.sh', 'total 560'),
+    ...run('eslint-lint linters', 'tagalign: aligns tags'),
+    ...run('git check-ignore docs', '.gitignore:52:docs'),
+  ]);
+  assert.match(text, /\n## Commands\n- \[m2\] make test\n· 12 passed(?:\n\n|$)/);
+  assert.doesNotMatch(text, /^- \[m\d+\] (?:sh |eslint-lint|git check-ignore)/m);
+});
+
+test('commits older than one that the account names are not shown', () => {
+  const text = shown('The fix is commit 2222222.', [
+    ...run('git commit -m one', '[main 1111111] first try'),
+    ...run('git commit -m two', '[main 2222222] second try'),
+    ...run('git commit -m three', '[main 3333333] after it'),
+  ]);
+  assert.deepEqual(text.match(/\b(?:1111111|2222222|3333333)\b/g), ['2222222', '3333333']);
+});
+
+test('entries that an account lost to its size leave a mark', () => {
+  const items = Array.from({ length: 12 }, (_, i) => `- item_${i} needs queue_${i * 31}`);
+  const prose = ['1. Items:', ...items, '2. Pending Tasks:', '- release item_3'].join('\n');
+  const text = shown(prose, [], 70);
+  assert.match(text, /\n…\n/);
+  assert.match(text, /2\. Pending Tasks:\n- release item_3/);
+  assert.doesNotMatch(shown(prose, [], 500), /…/);
+});
+
+test('an analysis that is shown in part says so', () => {
+  const steps = Array.from({ length: 12 }, (_, i) => `${i + 1}. Step ${i} changed module_${i}.`);
+  const prose = `The parser is done.\n\nAnalysis:\n${steps.join('\n')}`;
+  assert.match(shown(prose, []), /\n## Chronology\n1\. Step 0 /);
+  assert.match(shown(prose, [], 80), /\n## Chronology \(in part\)\n- Step \d+ /);
+});
+
+test('what a harness adds to a request is not shown as the task', () => {
+  const task =
+    'Print tables.\n\nIf you need specific details, read the full transcript at: /x.jsonl';
+  const nodes = thread(user(task), assistant('Done.')).path();
+  const extracted = extract({ nodes, previous: null, task, round: 1, counter, kept: [] });
+  const text = fitSummaryText(extracted, 2_000, counter) ?? '';
+  assert.match(text, /\n## Original Task\nPrint tables\.$/);
+  assert.doesNotMatch(text, /transcript/);
+});
