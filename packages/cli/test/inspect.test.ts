@@ -210,7 +210,7 @@ test('inspect says in plain words what each rung does', async (t) => {
     message.role === 'tool' && i > 24 ? { ...message, content } : message,
   );
   writeFileSync(join(home, 's.json'), JSON.stringify(messages));
-  const { stdout } = await here(['inspect', 's.json', '--counter', 'chars4', '--budget', '9000'], {
+  const { stdout } = await here(['inspect', 's.json', '--counter', 'chars4', '--budget', '6000'], {
     cwd: home,
   });
   assert.match(stdout, /\n +−[\d,]+ {2}excerpts: \d+ messages shortened to excerpts\n/);
