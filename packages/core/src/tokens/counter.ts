@@ -1,6 +1,6 @@
 import { jsonText, type Json } from '../message/json.ts';
 import type { Message } from '../message/message.ts';
-import { countMessages, estimateTokens, type MediaTokens } from './estimate.ts';
+import { countMessages, estimateTokens, type ContentTokens } from './estimate.ts';
 import { mediaTokens, type MediaProvider } from './media.ts';
 
 /** What is sent to a model in addition to the messages; together they are the whole request. */
@@ -20,12 +20,8 @@ export interface Counter {
   readonly request: (request: RequestShape) => number;
 }
 
-export interface CounterShape {
+export interface CounterShape extends ContentTokens {
   readonly name: string;
-  readonly text: (text: string) => number;
-  readonly media?: MediaTokens;
-  /** What a provider puts around a message, its calls and its results. */
-  readonly around?: (message: Message, text: (text: string) => number) => number;
 }
 
 /** A whole counter from the count of a text. Messages are counted once and remembered, unless `message` does it. */
@@ -47,12 +43,12 @@ export function counterOf(
   };
 }
 
-function remembered({ text, media, around }: CounterShape): Counter['message'] {
+function remembered(shape: CounterShape): Counter['message'] {
   const counted = new WeakMap<Message, number>();
   return (message) => {
     let tokens = counted.get(message);
     if (tokens === undefined) {
-      tokens = (around?.(message, text) ?? 0) + countMessages([message], text, media);
+      tokens = countMessages([message], shape);
       counted.set(message, tokens);
     }
     return tokens;

@@ -17,22 +17,32 @@ export function estimateTokens(text: unknown): number {
 
 /** The heuristic over whole messages: two tokens a role, every part counted. */
 export function estimateMessagesTokens(messages: readonly Message[]): number {
-  return countMessages(messages, estimateTokens);
+  return countMessages(messages, { text: estimateTokens });
 }
 
 /** How many tokens a part of another kind than text costs. */
 export type MediaTokens = (part: Exclude<ContentPart, { kind: 'text' | 'opaque' }>) => number;
 
-export function countMessages(
-  messages: readonly Message[],
-  text: (text: string) => number,
-  media: MediaTokens = flatMedia,
-): number {
+/** How many tokens a provider puts around a message, a call and a result; a result is also sent with its tool's name. */
+export interface FormattingTokens {
+  readonly message: number;
+  readonly call: number;
+  readonly result: number;
+}
+
+/** What the content of a message costs. */
+export interface ContentTokens {
+  readonly text: (text: string) => number;
+  readonly media?: MediaTokens;
+  readonly around?: FormattingTokens;
+}
+
+export function countMessages(messages: readonly Message[], tokens: ContentTokens): number {
   let total = 0;
   for (const { parts, extra } of messages) {
-    total += ROLE_TOKENS + countParts(parts, text, media);
+    total += ROLE_TOKENS + (tokens.around?.message ?? 0) + countParts(parts, tokens);
     // Fields that no codec reads are sent all the same.
-    if (extra !== undefined) total += countJson(extra, text, media);
+    if (extra !== undefined) total += countJson(extra, tokens);
   }
   return total;
 }
@@ -49,11 +59,8 @@ export function largestResultTokens(message: Message, tokens: number): number {
   return all === 0 ? 0 : Math.ceil((tokens * largest) / all);
 }
 
-function countParts(
-  parts: readonly Part[],
-  text: (text: string) => number,
-  media: MediaTokens,
-): number {
+function countParts(parts: readonly Part[], tokens: ContentTokens): number {
+  const { text, media = flatMedia, around } = tokens;
   let total = 0;
   for (const part of parts) {
     switch (part.kind) {
@@ -64,13 +71,14 @@ function countParts(
         total += text(part.text) + (part.signature === undefined ? 0 : text(part.signature));
         break;
       case 'call':
-        total += text(part.tool) + text(part.args);
+        total += (around?.call ?? 0) + text(part.tool) + text(part.args);
         break;
       case 'result':
-        total += countParts(part.content, text, media);
+        if (around !== undefined) total += around.result + text(part.tool ?? '');
+        total += countParts(part.content, tokens);
         break;
       case 'opaque':
-        total += countJson(part.value, text, media);
+        total += countJson(part.value, tokens);
         break;
       case 'image':
       case 'file':
@@ -82,25 +90,25 @@ function countParts(
 }
 
 /** Counts what no codec has read: its JSON as text, but pictures and files inside it as what they are. */
-function countJson(value: Json, text: (text: string) => number, media: MediaTokens): number {
+function countJson(value: Json, tokens: ContentTokens): number {
   try {
-    return countReplacing(value, text, media);
+    return countReplacing(value, tokens);
   } catch (error) {
     // No provider nests a picture thousands of levels deep.
-    if (error instanceof RangeError) return text(jsonText(value));
+    if (error instanceof RangeError) return tokens.text(jsonText(value));
     throw error;
   }
 }
 
-function countReplacing(value: Json, text: (text: string) => number, media: MediaTokens): number {
-  let tokens = 0;
+function countReplacing(value: Json, { text, media = flatMedia }: ContentTokens): number {
+  let total = 0;
   const rest = JSON.stringify(value, (_, field: unknown) => {
     const part = mediaOf(field);
     if (part === undefined) return field;
-    tokens += media(part);
+    total += media(part);
     return part.mediaType;
   });
-  return tokens + text(rest);
+  return total + text(rest);
 }
 
 const DATA_URL = /^data:([^;,]+)[^,]*;base64,/;
