@@ -65,7 +65,6 @@ export {
   planArtifacts,
   type PlanRecord,
   type SummarizeRecord,
-  windowOf,
 } from './plan/plan.ts';
 export { type Action, actions, normalize } from './plan/precedence.ts';
 export {
@@ -143,13 +142,13 @@ export { checkToolPolicy } from './session/config/options.ts';
 export { type ContextLimit, isContextLimit } from './session/context-limit.ts';
 export { assertSensitivity, hasExpired, mayRead } from './session/memory/memory-artifacts.ts';
 export {
+  assertNames,
   noParent,
   outsideParents,
   ownNodes,
+  searchThreads,
   StoredThread,
 } from './session/memory/stored-thread.ts';
-export { searchThreads } from './session/memory/tenant-search.ts';
-export { assertNames } from './session/memory/thread-name.ts';
 export type { Conversation, MarkCachePoints } from './session/recognise/conversation.ts';
 export { type Controls, controlsOf } from './session/recognise/controls.ts';
 export {
@@ -177,7 +176,6 @@ export {
   BUDGET_DEFAULTS,
   messageLimit,
   messagesOnly,
-  overheadTokens,
   softLimit,
   STEP_DEFAULTS,
   stepThreshold,

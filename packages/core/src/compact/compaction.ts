@@ -1,11 +1,11 @@
 import type { CompactionEvent } from '../events.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
-import type { Plan, Window } from '../plan/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { ArtifactStore, Clock, Summarizer, ThreadKey } from '../ports.ts';
 import type { CacheLimits } from '../render/cache-points.ts';
 import type { ProviderRules } from '../render/rules.ts';
 import type { Redact } from '../summary/redact.ts';
-import type { Node } from '../thread/thread.ts';
+import type { Node, Window } from '../thread/thread.ts';
 import type { Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { Policy } from './policy.ts';

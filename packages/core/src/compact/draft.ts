@@ -6,7 +6,7 @@ import {
   type Message,
   type MessageId,
 } from '../message/message.ts';
-import type { Node } from '../thread/thread.ts';
+import type { Node, Window } from '../thread/thread.ts';
 import { runningLoop, unitStarts, waitingFrom } from '../thread/units.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { redactSecrets, type Redact } from '../summary/redact.ts';
@@ -20,7 +20,6 @@ import {
   type PlanRecord,
   type RenderStyle,
   type SummarizeRecord,
-  type Window,
 } from '../plan/plan.ts';
 import { actions, normalize, withoutRecords, type Action } from '../plan/precedence.ts';
 import { standIns } from '../render/stand-in.ts';

@@ -1,4 +1,4 @@
-import { windowOf, type Plan } from '../plan/plan.ts';
+import { type Plan } from '../plan/plan.ts';
 import { planFromCompaction } from '../plan/provider-compaction.ts';
 import { PromptBuilder } from '../render/builder.ts';
 import type { SessionState } from './state/state.ts';
@@ -25,7 +25,7 @@ export function startAtCompaction(
     config.clock.now(),
   );
   const sized = { ...made, head: head.id, threadVersion: thread.length, tokensBefore };
-  const { tokens } = new PromptBuilder(windowOf(thread, sized), sized, config);
+  const { tokens } = new PromptBuilder(thread.window(sized), sized, config);
   return {
     plan: { ...sized, tokensAfter: tokens },
     unreadPins: plan.pins.length - made.pins.length,

@@ -20,6 +20,18 @@ export interface Node {
   readonly message: Message;
 }
 
+/** The messages a prompt is made of: earlier ones that are carried, and the path from the plan's start on. */
+export interface Window {
+  readonly carried: readonly Node[];
+  readonly tail: readonly Node[];
+}
+
+/** What a plan says about its window. */
+interface Shown {
+  readonly start: number;
+  readonly carried: readonly { readonly id: MessageId }[];
+}
+
 /**
  * The append-only tree of messages: the truth. Its head names the path of the conversation.
  *
@@ -81,6 +93,16 @@ export class Thread {
   /** The current path from an index on. */
   path(from: number = this.#base): readonly Node[] {
     return this.#path.slice(Math.max(0, from - this.#base), this.#count);
+  }
+
+  /** What a plan shows, up to the head or up to an earlier length of the path. */
+  window({ start, carried }: Shown, length: number = this.length): Window {
+    const from = Math.max(start, this.#base) - this.#base;
+    const to = Math.max(from, Math.min(length - this.#base, this.#count));
+    return {
+      carried: carried.flatMap(({ id }) => this.#nodes.get(id) ?? []),
+      tail: this.#path.slice(from, to),
+    };
   }
 
   /** The messages of the current path that are in memory. The newest thread returns them without a copy. */
