@@ -4,25 +4,23 @@ import type { EventDetail } from '../events.ts';
 import { extractSummarizer } from '../extract/extract-summarizer.ts';
 import { describeCut, findCut } from '../plan/cut.ts';
 import { paysAfter } from '../plan/economics.ts';
-import { expired } from '../plan/expiry.ts';
+import { expired } from '../plan/tool-policy.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Summary } from '../plan/summary.ts';
 import type { Clock, SummaryRequest } from '../ports.ts';
 import { NOTHING } from '../render/excerpt.ts';
 import { PromptBuilder } from '../render/builder.ts';
-import { spanOf } from '../thread/span.ts';
-import type { Node, Window } from '../thread/thread.ts';
+import { type Node, spanOf, type Window } from '../thread/thread.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import { isIrreplaceable, moveToArtifact } from './artifact-record.ts';
 import { askSummarizer } from './ask-summarizer.ts';
-import { CompactionLog } from './compaction-log.ts';
+import { CompactionLog, limitText, shortenedPins } from './compaction-log.ts';
 import type { Compaction, CompactorConfig, Job } from './compaction.ts';
 import { Draft } from './draft.ts';
 import { aimOf, type Policy } from './policy.ts';
 import { LAST_RESORT, QUIET } from './rungs/last-resort.ts';
 import type { Effects, Proposal, Rung, RungContext } from './rungs/rung.ts';
 import { SHORTENS_PINS } from './rungs/squeeze.ts';
-import { limitText, shortenedPins } from './warning-text.ts';
 
 /** As a share of the limit. */
 const MOST_HEADROOM = 0.15;

@@ -1,5 +1,5 @@
 import type { CompactionEvent } from '../events.ts';
-import type { ToolPolicies } from '../plan/durability.ts';
+import type { ToolPolicies } from '../plan/tool-policy.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ArtifactStore, Clock, Summarizer, ThreadKey } from '../ports.ts';
 import type { CacheLimits } from '../render/cache-points.ts';

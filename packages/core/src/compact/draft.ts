@@ -21,10 +21,8 @@ import {
   type RenderStyle,
   type SummarizeRecord,
 } from '../plan/plan.ts';
-import { actions, normalize, withoutRecords, type Action } from '../plan/precedence.ts';
-import { standIns } from '../render/stand-in.ts';
-import { isInPlace, inPlace } from '../render/in-place.ts';
-import { isPinned } from '../plan/pins.ts';
+import { type Action, actions, isPinned, normalize, withoutRecords } from '../plan/actions.ts';
+import { inPlace, isInPlace, standIns } from '../render/record.ts';
 import { canonicalJson } from '../message/json.ts';
 
 /** A message of the window with what is known of it while a plan is made. */

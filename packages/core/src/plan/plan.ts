@@ -1,7 +1,7 @@
 import { lastOf } from '../check/list.ts';
 import type { JsonObject } from '../message/json.ts';
 import type { ArtifactId, MessageId, ThreadId } from '../message/message.ts';
-import type { Span } from '../thread/span.ts';
+import type { Span } from '../thread/thread.ts';
 import type { Summary } from './summary.ts';
 
 export const PLAN_FORMAT = 1;

@@ -1,6 +1,5 @@
 import { hasCompaction, type Role } from '../message/message.ts';
-import { spanOf } from '../thread/span.ts';
-import type { Node } from '../thread/thread.ts';
+import { type Node, spanOf } from '../thread/thread.ts';
 import { planArtifacts, type Plan } from './plan.ts';
 
 /**

@@ -15,11 +15,9 @@ import {
 } from '../message/message.ts';
 import type { Node, Thread, Window } from '../thread/thread.ts';
 import { OpenCalls } from '../thread/units.ts';
-import { isPinned } from '../plan/pins.ts';
+import { type Action, actions, isPinned } from '../plan/actions.ts';
 import { holdsReasoning, type Plan, type PlanRecord, type SummarizeRecord } from '../plan/plan.ts';
-import { actions, type Action } from '../plan/precedence.ts';
-import { standIns } from './stand-in.ts';
-import { isInPlace, inPlace } from './in-place.ts';
+import { inPlace, isInPlace, standIns } from './record.ts';
 import type { PromptSize } from '../plan/trigger.ts';
 import { cachePoints, type CachePointOptions } from './cache-points.ts';
 import type { Prompt, PromptMessage, Source } from './prompt.ts';

@@ -1,4 +1,4 @@
-import { sameShow } from '../plan/pins.ts';
+import { sameShow } from '../plan/actions.ts';
 import { withoutReasoningFrom, currentSummary, emptyPlan, type Plan } from '../plan/plan.ts';
 import type { Store } from '../ports.ts';
 import { digestOf, type Digest } from '../recall/digest.ts';

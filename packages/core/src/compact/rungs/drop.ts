@@ -1,6 +1,6 @@
 import { sorted } from '../../check/list.ts';
 import { isSummary, textOf, type ArtifactId } from '../../message/message.ts';
-import { spanOf } from '../../thread/span.ts';
+import { spanOf } from '../../thread/thread.ts';
 import { oneLine } from '../../message/text.ts';
 import { describeMessage } from '../../render/describe.ts';
 import type { Draft, Entry } from '../draft.ts';

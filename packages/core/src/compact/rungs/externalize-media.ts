@@ -1,6 +1,6 @@
 import { mediaBytes } from '../../message/message.ts';
 import { NOTHING } from '../../render/excerpt.ts';
-import { spanOf } from '../../thread/span.ts';
+import { spanOf } from '../../thread/thread.ts';
 import { moveToArtifact } from '../artifact-record.ts';
 import type { Rung } from './rung.ts';
 

@@ -1,10 +1,10 @@
 import { hasResults, resultsOf } from '../../message/message.ts';
-import { spanOf } from '../../thread/span.ts';
+import { spanOf } from '../../thread/thread.ts';
 import { excerptRecord, moveToArtifact } from '../artifact-record.ts';
 import type { Draft, Entry } from '../draft.ts';
 import type { Remainder } from '../../render/excerpt.ts';
 import { nonNegative, optionsParser } from '../../check/shape.ts';
-import { inPlace } from '../../render/in-place.ts';
+import { inPlace } from '../../render/record.ts';
 import type { Proposal, RungContext, Rung } from './rung.ts';
 import { shorten } from './shorten.ts';
 import { chosenExcerpt } from '../excerpt-choice.ts';

@@ -1,5 +1,5 @@
-import { largestResultTokens } from '../../tokens/estimate.ts';
-import { spanOf } from '../../thread/span.ts';
+import { largestResultTokens } from '../../tokens/counter.ts';
+import { spanOf } from '../../thread/thread.ts';
 import { shorten } from './shorten.ts';
 import type { Rung } from './rung.ts';
 

@@ -1,7 +1,6 @@
 import type { CompactorConfig } from '../../compact/compaction.ts';
 import type { CompactionEvent } from '../../events.ts';
-import { expiryOf, nextExpiry } from '../../plan/expiry.ts';
-import type { ToolPolicies } from '../../plan/durability.ts';
+import { expiryOf, nextExpiry, type ToolPolicies } from '../../plan/tool-policy.ts';
 import { currentSummary, emptyPlan, type Plan } from '../../plan/plan.ts';
 import type { StoredWindow, ThreadKey } from '../../ports.ts';
 import { PromptBuilder } from '../../render/builder.ts';
@@ -13,11 +12,10 @@ import {
   type MessageId,
   type Part,
 } from '../../message/message.ts';
-import { Thread, type Node } from '../../thread/thread.ts';
+import { type Node, Thread } from '../../thread/thread.ts';
 import { inWindow, messageLimit, type Budget } from '../../tokens/budget.ts';
 import { scaled } from '../../tokens/calibration.ts';
-import type { Counter } from '../../tokens/counter.ts';
-import { largestResultTokens } from '../../tokens/estimate.ts';
+import { type Counter, largestResultTokens } from '../../tokens/counter.ts';
 import { usageTokens, validUsage } from '../../tokens/usage.ts';
 import { learn, type Learning } from './learning.ts';
 import { NO_REMINDERS, type Reminding } from './reminding.ts';
