@@ -16,12 +16,10 @@ export type Shortened = Remainder &
 
 /** The record that an entry becomes: an artifact's id is known before it is stored. */
 export function excerptRecord(draft: Draft, entry: Entry, kept: Shortened): ExternalizeRecord {
-  const span = spanOf([entry.node]);
-  if (span === undefined) throw new RangeError('an entry has a node');
   const description = descriptionOf(draft, entry);
   return {
     kind: 'externalize',
-    span,
+    span: spanOf([entry.node]),
     artifactId: artifactContent(entry.message).id,
     summary: description,
     hint: kept.trimmed === true ? '' : `when the full content is needed: ${description}`,

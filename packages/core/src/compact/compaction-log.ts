@@ -10,6 +10,8 @@ import { type MessageId, startsTurn } from '../message/message.ts';
 /** The events of one compaction, in order. The host receives each as it happens. */
 export class CompactionLog {
   readonly events: CompactionEvent[] = [];
+  /** Who wrote the last summary: not the host's summarizer if the fallback was used. */
+  summarizer = '';
   readonly #config: CompactorConfig;
   readonly #job: Job;
   readonly #draft: Draft;
@@ -39,8 +41,8 @@ export class CompactionLog {
     this.emit({ kind: 'warning', message });
   }
 
-  /** Reports what a rung did; `summarizer` wrote the summary if there is one. */
-  emitRecord(strategy: string, record: PlanRecord, freed: number, summarizer: string): void {
+  /** Reports what a rung did. */
+  emitRecord(strategy: string, record: PlanRecord, freed: number): void {
     const { span } = record;
     switch (record.kind) {
       case 'externalize':
@@ -56,7 +58,7 @@ export class CompactionLog {
           span,
           freed,
           round: record.summary.round,
-          summarizer,
+          summarizer: this.summarizer,
           summaryContent: record.text,
         });
     }

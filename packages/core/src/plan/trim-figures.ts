@@ -1,13 +1,17 @@
 import { integerFrom, nonNegative, optionsParser, type Shapes } from '../check/shape.ts';
 import {
-  callsOf,
-  resultsOf,
-  resultText,
   type CallPart,
+  callsOf,
   type Message,
   type ResultPart,
+  resultsOf,
+  resultText,
 } from '../message/message.ts';
 import type { CachePrices } from './economics.ts';
+import type { Plan } from './plan.ts';
+import type { Thread } from '../thread/thread.ts';
+import { messageLimit, type Budget } from '../tokens/budget.ts';
+import type { Counter } from '../tokens/counter.ts';
 
 /** What trimming leaves. */
 export interface TrimLimits {
@@ -120,7 +124,7 @@ export interface TrimCase {
 }
 
 /** The figures that say when a batch pays, kept up to date as messages come after the last batch. */
-export class TrimFigures {
+class TrimFigures {
   readonly #limits: TrimLimits;
   readonly #items: Item[] = [];
   /** The first item that stays whole, and how many results there are from there on. */
@@ -167,6 +171,48 @@ export class TrimFigures {
       // What precedes the first change stays cached.
       if (this.#freeable === 0) this.#tail -= item.tokens;
     }
+  }
+}
+
+/** What the figures were computed for. */
+interface Computed {
+  readonly thread: Thread;
+  readonly plan: Plan;
+  readonly config: {
+    readonly counter: Counter;
+    readonly budget: Budget;
+    readonly policy: { readonly ladder: readonly { readonly trims?: TrimLimits }[] };
+  };
+}
+
+/** What a batch of trimming would do to a thread, computed step by step: only new messages cost anything. */
+export class GrowingTrim {
+  #computed: Computed | undefined;
+  #figures: TrimFigures | undefined;
+
+  /** Undefined if the policy does not trim. */
+  of({ thread, plan, config }: Computed): TrimCase | undefined {
+    const { counter, policy, budget } = config;
+    const limits = policy.ladder.find(({ trims }) => trims !== undefined)?.trims;
+    if (limits === undefined) return undefined;
+    const before = this.#computed;
+    const isSame =
+      before !== undefined &&
+      before.plan === plan &&
+      before.config.counter === counter &&
+      before.config.policy === policy &&
+      messageLimit(before.config.budget) === messageLimit(budget) &&
+      before.thread.length <= thread.length;
+    const figures =
+      this.#figures === undefined || !isSame
+        ? new TrimFigures(limitsWithin(limits, messageLimit(budget)))
+        : this.#figures;
+    const from = isSame ? before.thread.length : Math.max(plan.start, plan.trimmedTo ?? 0);
+    if (!isSame || before.thread !== thread)
+      for (const { message } of thread.path(from)) figures.push(message, counter.message(message));
+    this.#computed = { thread, plan, config };
+    this.#figures = figures;
+    return figures.case;
   }
 }
 

@@ -13,7 +13,7 @@ import type { Counter } from '../tokens/counter.ts';
 import { inParts, storedNodes } from './arrival.ts';
 import { policyOf, shownBy } from './config/config.ts';
 import { withNewestPlan } from './commit.ts';
-import { Embedding } from './embedding.ts';
+import { Embedding, emit, MOST_RACES, warn, type Work } from './work.ts';
 import { sendPrompt, withWholeSent, type Fitted } from './fitted.ts';
 import { checkCompactOptions, checkRefusal, checkSessionChanges } from './config/options.ts';
 import { planWithin, promptAt, summaryDigest } from './plan-history.ts';
@@ -23,7 +23,7 @@ import type {
   SessionChanges,
   SessionConfig,
 } from './config/session-config.ts';
-import { GrowingTrim } from './state/growing-trim.ts';
+import { GrowingTrim } from '../plan/trim-figures.ts';
 import { next, withDone, type PromptRequest } from './state/next.ts';
 import {
   appended,
@@ -35,7 +35,6 @@ import {
 } from './state/state.ts';
 import { keyNamed } from './memory/stored-thread.ts';
 import { compactIf, compactNow, pin, refused, takeOver, takeStep, undo, unpin } from './steps.ts';
-import { emit, MOST_RACES, warn, type Work } from './work.ts';
 
 /** Opens the thread of a name, resumed from the store at its newest message or at an older one. */
 export async function openSession<Wire>(

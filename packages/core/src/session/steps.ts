@@ -1,37 +1,34 @@
 import { errorText } from '../check/error-text.ts';
 import { compact } from '../compact/compact.ts';
-import type { Compaction, Compactor, Job } from '../compact/compaction.ts';
-import {
-  compactExpired,
-  compactFirstSight,
-  compactMedia,
-  compactTrim,
-} from '../compact/partial-compaction.ts';
-import type { CompactionEvent } from '../events.ts';
+import type { Compaction, Job } from '../compact/compaction.ts';
+import { firstSightTokens } from '../compact/policy.ts';
+import { externalizeMedia } from '../compact/rungs/externalize-media.ts';
+import { firstSight } from '../compact/rungs/first-sight.ts';
+import type { Rung } from '../compact/rungs/rung.ts';
+import type { CompactionEvent, EventDetail } from '../events.ts';
 import type { MessageId } from '../message/message.ts';
-import { withoutReasoningFrom, type Plan } from '../plan/plan.ts';
-import { firedBecause, unseenTokens, type Trigger } from '../plan/trigger.ts';
+import { type Plan, withoutReasoningFrom } from '../plan/plan.ts';
+import { firedBecause, type Trigger, unseenTokens } from '../plan/trigger.ts';
 import { unaggressive } from '../recall/reminder.ts';
 import type { PromptBuilder } from '../render/builder.ts';
 import type { Prompt } from '../render/prompt.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, messageLimit } from '../tokens/budget.ts';
-import { commitPlan, commitUncommitted, uncommitted, type Commit } from './commit.ts';
-import { fittedPrompt, sendPrompt, type Fitted } from './fitted.ts';
+import { type Commit, commitPlan, commitUncommitted, uncommitted } from './commit.ts';
+import { type Fitted, fittedPrompt, sendPrompt } from './fitted.ts';
 import { startAtCompaction } from './provider-start.ts';
-import { isBound, triggerInput, type Step } from './state/next.ts';
+import { isBound, type Step, triggerInput } from './state/next.ts';
 import { withUnitOf, withWholePath } from './path.ts';
 import { pinUnit, unpinUnit } from './pinning.ts';
 import { restoredPlan } from './plan-history.ts';
-import { releasedFrom, sentEarlier } from './released-reasoning.ts';
 import { remind } from './remind.ts';
-import { isReminded, withinReserve } from './state/reminding.ts';
-import { isInLoop } from './state/sent.ts';
+import { isReminded, messagesIn, withinReserve } from './state/reminding.ts';
+import { changedFrom, isInLoop, isSignedFrom, type Sent } from './state/sent.ts';
 import type { CompactOptions, Refusal } from './config/session-config.ts';
 import { compacted, expired, tried, withRefusal } from './state/state.ts';
-import { callHook, emit, MOST_RACES, NOTHING_DONE, warn, type Outcome, type Work } from './work.ts';
+import { callHook, emit, MOST_RACES, NOTHING_DONE, type Outcome, warn, type Work } from './work.ts';
 
-type WorkOptions = CompactOptions & { readonly forced?: boolean };
+type WorkOptions = CompactOptions & Pick<Job, 'forced' | 'rungs'>;
 
 /** Compacts at any pressure. */
 export async function compactNow<Wire>(
@@ -39,7 +36,7 @@ export async function compactNow<Wire>(
   options: CompactOptions = {},
 ): Promise<Fitted<Wire>> {
   const limit = messageLimit(work.state.config.budget);
-  const outcome = await compactTo(work, limit, compact, 'asked for', options);
+  const outcome = await compactTo(work, limit, 'asked for', options);
   // A person who asks for a compaction says what comes next.
   return fittedPrompt(work, shownPrompt(work), outcome);
 }
@@ -52,7 +49,7 @@ export async function compactIf<Wire>(
 ): Promise<Fitted<Wire>> {
   const reason = firedBecause(trigger, triggerInput(work.state, promptOf(work)));
   if (reason === undefined) return fittedPrompt(work, shownPrompt(work), NOTHING_DONE);
-  const outcome = await compactBy(work, compact, reason, options);
+  const outcome = await compactOnce(work, reason, options);
   return fittedPrompt(work, shownPrompt(work), outcome, work.state.config.policy.continueWith);
 }
 
@@ -65,10 +62,8 @@ export async function refused<Wire>(
   const event = emit(work, { kind: 'refused', ...refusal });
   work.state = withRefusal(work.state, refusal);
   const half = Math.floor(promptOf(work).tokens / 2);
-  const compactor: Compactor = (config, job) =>
-    compact({ ...config, budget: boundedTo(config.budget, half) }, job);
   const why = 'the provider refused the prompt';
-  const { events, changed = false } = await compactTo(work, half, compactor, why, options);
+  const { events, changed = false } = await compactTo(work, half, why, options);
   return sendPrompt(work, shownPrompt(work), { events: [event, ...events], changed });
 }
 
@@ -120,21 +115,29 @@ export async function takeStep(
   step: Exclude<Step, { kind: 'ready' }>,
   options: CompactOptions,
 ): Promise<Outcome> {
+  const { policy, budget } = work.state.config;
+  const by = (reason: string, rungs: readonly Rung[]): Promise<Outcome> =>
+    compactOnce(work, reason, { ...options, rungs });
   switch (step.kind) {
     case 'start-at-compaction':
       return startAtProviderCompaction(work, step.index);
     case 'expire':
-      return compactBy(work, compactExpired, 'time to live is over', options);
+      return by('time to live is over', []);
     case 'externalize-media':
-      return externalizeMedia(work, options);
-    case 'shorten-unread':
-      return compactBy(work, compactFirstSight, 'a large new result', options);
+      return leaveMediaOut(work, options);
+    case 'shorten-unread': {
+      const { sentMessages } = work.state.figures;
+      return by('a large new result', [firstSight(sentMessages, firstSightTokens(policy, budget))]);
+    }
     case 'restore-pins':
-      return compactBy(work, compactExpired, 'pins fit whole again', options);
+      return by('pins fit whole again', []);
     case 'trim':
-      return compactBy(work, compactTrim, step.reason, options);
+      return by(
+        step.reason,
+        policy.ladder.filter(({ trims }) => trims !== undefined),
+      );
     case 'compact':
-      return compactBy(work, compact, step.reason, options);
+      return compactOnce(work, step.reason, options);
     case 'postpone':
       return { events: [emit(work, { kind: 'postponed', reason: step.reason })] };
     case 'remind':
@@ -145,11 +148,12 @@ export async function takeStep(
 }
 
 /** Leaves pictures and files out. A running loop would be refused after that, so it is summarised instead. */
-function externalizeMedia(work: Work, options: CompactOptions): Promise<Outcome> {
+function leaveMediaOut(work: Work, options: CompactOptions): Promise<Outcome> {
   const reason = 'pictures and files have more bytes than a request may';
+  const { mediaBytes = Number.POSITIVE_INFINITY } = work.state.config.rules;
   return isBound(work.state)
-    ? compactBy(work, compact, reason, { ...options, forced: true })
-    : compactBy(work, compactMedia, reason, options);
+    ? compactOnce(work, reason, { ...options, forced: true })
+    : compactOnce(work, reason, { ...options, rungs: [externalizeMedia(mediaBytes)] });
 }
 
 /** Begins at the provider's own compaction; pins that it no longer reads are reported. */
@@ -191,7 +195,7 @@ async function releaseReasoning(work: Work, options: CompactOptions): Promise<Ou
   if (from === undefined) return NOTHING_DONE;
   const reason = 'the prompt of a running loop has changed';
   const folded = isInLoop(work.state)
-    ? await compactBy(work, compact, reason, { ...options, forced: true })
+    ? await compactOnce(work, reason, { ...options, forced: true })
     : NOTHING_DONE;
   if (folded.lost === true) return folded;
   const rest = await staleReasoningFrom(work);
@@ -204,23 +208,33 @@ async function releaseReasoning(work: Work, options: CompactOptions): Promise<Ou
 /** The index from which reasoning no longer holds although the plan shows it; undefined if there is none. */
 async function staleReasoningFrom(work: Work): Promise<number | undefined> {
   if (work.state.sent.kind === 'resumed')
-    work.state = { ...work.state, sent: await sentEarlier(work.config.store, work.state.key) };
-  return releasedFrom(work.state, promptOf(work));
+    work.state = { ...work.state, sent: await sentEarlier(work) };
+  const from = changedFrom(work.state, messagesIn(work.state, promptOf(work)));
+  return from !== undefined && isSignedFrom(work.state, from) ? from : undefined;
+}
+
+const REMINDERS: ReadonlySet<EventDetail['kind']> = new Set(['rehydrated', 'retrieved']);
+
+/** What an earlier process sent had no reminders if it recorded none. */
+async function sentEarlier({ config, state }: Work): Promise<Sent> {
+  const events = await config.store.events(state.key).catch(() => undefined);
+  const wasReminded = events?.some(({ event }) => REMINDERS.has(event.kind)) ?? true;
+  return { kind: wasReminded ? 'elsewhere' : 'nothing' };
 }
 
 /** Compacts at any pressure, and again if another writer was faster with a plan that leaves too much. */
 function compactTo(
   work: Work,
   mostTokens: number,
-  compactor: Compactor,
   reason: string,
   options: CompactOptions,
 ): Promise<Outcome> {
   const forced = { ...options, forced: true };
   const { reminding, config } = work.state;
+  const bound = mostTokens < messageLimit(config.budget) ? mostTokens : undefined;
   work.state = { ...work.state, reminding: withinReserve(reminding, config) };
   return retryOnConflict(async () => {
-    const { lost, ...made } = await compactBy(work, compactor, reason, forced);
+    const { lost, ...made } = await compactOnce(work, reason, forced, bound);
     if (lost === true && promptOf(work).tokens > mostTokens) return { ...made, lost };
     if (!work.state.config.rules.bindsReasoning) return made;
     const released = await releaseReasoning(work, options);
@@ -228,22 +242,25 @@ function compactTo(
   });
 }
 
-async function compactBy(
+/** Compacts to at most so many tokens, or to what the budget allows. */
+async function compactOnce(
   work: Work,
-  compactor: Compactor,
   reason: string,
   options: WorkOptions,
+  mostTokens?: number,
 ): Promise<Outcome> {
   const { config, thread } = work.state;
   const beforeTokens = promptOf(work).tokens;
   if (thread.head === undefined) return NOTHING_DONE;
   callHook(work.config.hooks, (hooks) => hooks.onBeforeCompaction?.({ beforeTokens }));
   const isCalm = options.forced !== true && isReminded(work.state);
-  const used = isCalm ? { ...config, policy: unaggressive(config.policy) } : config;
-  const made = await compactor(used, jobOf(work, thread.head, reason, options));
+  const policy = isCalm ? unaggressive(config.policy) : config.policy;
+  const budget = mostTokens === undefined ? config.budget : boundedTo(config.budget, mostTokens);
+  const job = jobOf(work, thread.head, reason, options);
+  const made = await compact({ ...config, policy, budget }, job);
   const outcome = made.changed ? await putInForce(work, made) : { events: made.events };
   if (made.changed) work.state = compacted(work.state);
-  else if (compactor === compact) work.state = tried(work.state);
+  else if (options.rungs === undefined && mostTokens === undefined) work.state = tried(work.state);
   if (outcome.lost !== true) work.state = expired(work.state, config.clock.now());
   const afterTokens = promptOf(work).tokens;
   const figures = { beforeTokens, afterTokens, compactedTokens: beforeTokens - afterTokens };

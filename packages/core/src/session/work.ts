@@ -3,9 +3,11 @@ import type { CompactionEvent, EventDetail } from '../events.ts';
 import type { GrowingPrompt } from '../render/builder.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import type { CompactionHooks, SessionConfig } from './config/session-config.ts';
-import type { Embedding } from './embedding.ts';
-import type { GrowingTrim } from './state/growing-trim.ts';
+import type { GrowingTrim } from '../plan/trim-figures.ts';
 import type { SessionState } from './state/state.ts';
+import { errorText } from '../check/error-text.ts';
+import type { Embedder, Store, ThreadKey } from '../ports.ts';
+import { embedCompacted } from '../recall/recall.ts';
 
 /** What a session works with. Its tasks run one after another, and each replaces the state. */
 export interface Work<Wire = unknown> {
@@ -57,5 +59,20 @@ export function callHook(hooks: CompactionHooks, call: (hooks: CompactionHooks) 
     Promise.resolve(call(hooks)).catch(() => undefined);
   } catch {
     // A hook that fails has failed for its host only.
+  }
+}
+
+/** Gives vectors to what was compacted, one batch after another. No prompt waits: recall finds it by its words meanwhile. */
+export class Embedding {
+  #last: Promise<unknown> = Promise.resolve();
+
+  start(
+    embedder: Embedder,
+    store: Store,
+    key: ThreadKey,
+    onFailure: (reason: string) => void,
+  ): void {
+    const work = this.#last.then(() => embedCompacted(store, key, embedder));
+    this.#last = work.catch((error: unknown) => onFailure(errorText(error)));
   }
 }

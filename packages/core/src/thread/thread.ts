@@ -220,6 +220,8 @@ export interface Span {
 }
 
 /** The span of some nodes of one path, or undefined if there are none. */
+export function spanOf(nodes: readonly [Node, ...Node[]]): Span;
+export function spanOf(nodes: readonly Node[]): Span | undefined;
 export function spanOf(nodes: readonly Node[]): Span | undefined {
   const [first, ...rest] = nodes;
   if (first === undefined) return undefined;

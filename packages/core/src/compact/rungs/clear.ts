@@ -64,8 +64,7 @@ function candidates(context: RungContext, protectTokens: number): readonly Entry
 
 function proposeClear(context: RungContext, entry: Entry): readonly Proposal[] {
   const span = spanOf([entry.node]);
-  const record = span === undefined ? undefined : clearRecord(context, entry, span);
-  if (span === undefined || record === undefined) return [];
+  const record = clearRecord(context, entry, span);
   const tokensFreed =
     entry.tokens - context.counter.message(inPlace(entry.message, record, context.draft.style));
   if (tokensFreed <= 0) return [];

@@ -23,7 +23,7 @@ export function externalizeMedia(mostBytes: number): Rung {
       return holders.flatMap(({ entry, bytes }) => {
         const span = spanOf([entry.node]);
         const most = entry.node.index < sent ? mostBytes * TARGET_SHARE : mostBytes;
-        if (span === undefined || entry.pinned || total <= most) return [];
+        if (entry.pinned || total <= most) return [];
         if (draft.action(entry) !== undefined) return [];
         total -= bytes;
         const reason = `${bytes} bytes of pictures and files`;

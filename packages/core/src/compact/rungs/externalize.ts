@@ -67,7 +67,6 @@ function isLarge({ draft, tools }: RungContext, entry: Entry, overTokens: number
 
 function proposeExcerpt(draft: Draft, entry: Entry, kept: Remainder): readonly Proposal[] {
   const span = spanOf([entry.node]);
-  if (span === undefined) return [];
   const record = excerptRecord(draft, entry, kept);
   const tokensFreed =
     entry.tokens - draft.counter.message(inPlace(entry.message, record, draft.style));

@@ -10,7 +10,7 @@ export function firstSight(sent: number, overTokens: number): Rung {
     propose({ draft }) {
       return draft.entries.flatMap((entry) => {
         const span = spanOf([entry.node]);
-        if (span === undefined || entry.pinned || entry.node.index < sent) return [];
+        if (entry.pinned || entry.node.index < sent) return [];
         const tokens = largestResultTokens(entry.message, draft.cost(entry));
         if (tokens <= overTokens || draft.action(entry) !== undefined) return [];
         const reason = `${tokens} tokens, not sent yet`;

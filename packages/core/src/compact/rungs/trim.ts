@@ -163,8 +163,8 @@ function preservedBy(
 function proposeOne(context: RungContext, id: MessageId, kept: Shortened): readonly Proposal[] {
   const { draft, counter } = context;
   const entry = draft.entry(id);
-  const span = entry === undefined ? undefined : spanOf([entry.node]);
-  if (entry === undefined || span === undefined) return [];
+  if (entry === undefined) return [];
+  const span = spanOf([entry.node]);
   const cost = draft.cost(entry);
   const record = excerptRecord(draft, entry, kept);
   const tokensFreed = cost - counter.message(inPlace(entry.message, record, draft.style));

@@ -1,10 +1,9 @@
-import { firstSightTokens } from '../../compact/partial-compaction.ts';
-import { aimOf } from '../../compact/policy.ts';
+import { aimOf, firstSightTokens } from '../../compact/policy.ts';
 import { lastOf } from '../../check/list.ts';
 import { mediaBytes } from '../../message/message.ts';
 import { rewritePays } from '../../plan/economics.ts';
 import { firedBecause, firesOnFloor, unseenTokens, type TriggerInput } from '../../plan/trigger.ts';
-import { LEAST_FREED_TOKENS, trimPays, type TrimCase } from '../../plan/trim-figures.ts';
+import { LEAST_FREED_TOKENS, type TrimCase, trimPays } from '../../plan/trim-figures.ts';
 import { beginsTurn, type PromptBuilder } from '../../render/builder.ts';
 import type { PromptMessage } from '../../render/prompt.ts';
 import { besideMessages } from '../../tokens/budget.ts';
@@ -97,7 +96,7 @@ function upkeep(
   const mayExceed = !done.has('externalize-media') && figures.mediaBytes > most;
   if (mayExceed && exceedsMediaBytes(state, prompt, most)) return { kind: 'externalize-media' };
   const mayShorten = !done.has('shorten-unread') && tokens > limitTokens;
-  if (mayShorten && figures.largestUnsentTokens > firstSightTokens(config))
+  if (mayShorten && figures.largestUnsentTokens > firstSightTokens(config.policy, config.budget))
     return { kind: 'shorten-unread' };
   const { cutPinTokens = 0 } = plan;
   const mayRestore = isFree && !done.has('restore-pins') && cutPinTokens > 0;
