@@ -15,7 +15,7 @@ import { isIrreplaceable, moveToArtifact } from './artifact-record.ts';
 import { askSummarizer } from './ask-summarizer.ts';
 import { CompactionLog, limitText, shortenedPins } from './compaction-log.ts';
 import type { Compaction, CompactorConfig, Job } from './compaction.ts';
-import { Draft } from './draft.ts';
+import { Draft, type Entry } from './draft.ts';
 import { aimOf, type Policy } from './policy.ts';
 import { LAST_RESORT, QUIET } from './rungs/last-resort.ts';
 import type { Effects, Proposal, Rung, RungContext } from './rungs/rung.ts';
@@ -109,7 +109,6 @@ class Run {
     if (this.#job.instructions !== undefined && most > 0) this.#warnOfInstructions();
     await this.#pause();
     this.#giveBack();
-    this.#restorePins();
     await this.#pause();
     let plan = this.#finish(head);
     await this.#pause();
@@ -195,27 +194,29 @@ class Run {
       : target;
   }
 
-  /** Results were cut before the length of the summary was known: the newest get back the space that is left. */
+  /**
+   * Results were cut before the length of the summary was known: the newest get back the space that is left. Pins that
+   * had to be cut are shown whole again if that fits, with some headroom.
+   */
   #giveBack(): void {
-    const target = this.#stopsAtTarget ? this.#target() : 0;
-    for (const entry of reversed(this.#draft.entries)) {
-      const tokens = entry.pinned ? 0 : this.#draft.cutBy(entry);
-      if (tokens <= 0 || this.#draft.tokens + tokens > target) continue;
-      this.#draft.restore(entry);
-      this.#log.emit({ kind: 'restored', span: spanOf([entry.node]), tokens });
-    }
+    const { entries } = this.#draft;
+    const loose = entries.filter(({ pinned }) => !pinned);
+    const pins = entries.filter(({ pinned }) => pinned);
+    this.#restore(reversed(loose), this.#stopsAtTarget ? this.#target() : 0);
+    if (this.#restore(pins, this.#limit - this.#headroom()) > 0) this.#mayGrow = true;
   }
 
-  /** Pins that had to be cut are shown whole again if that fits, with some headroom. */
-  #restorePins(): void {
-    const most = this.#limit - this.#headroom();
-    for (const entry of this.#draft.entries) {
-      const tokens = this.#draft.cutFromPin(entry);
-      if (tokens <= 0 || this.#draft.tokens + tokens > most) continue;
+  /** Shows entries whole that were cut, as far as the prompt stays within some tokens; returns how many. */
+  #restore(entries: readonly Entry[], mostTokens: number): number {
+    let restored = 0;
+    for (const entry of entries) {
+      const tokens = this.#draft.cutTokens(entry);
+      if (tokens <= 0 || this.#draft.tokens + tokens > mostTokens) continue;
       this.#draft.restore(entry);
-      this.#mayGrow = true;
       this.#log.emit({ kind: 'restored', span: spanOf([entry.node]), tokens });
+      restored++;
     }
+    return restored;
   }
 
   /** Under hard pressure a cut that just fits would be made again with the next messages: half the space stays free. */

@@ -1,12 +1,5 @@
 import { integerFrom, nonNegative, optionsParser, type Shapes } from '../check/shape.ts';
-import {
-  type CallPart,
-  callsOf,
-  type Message,
-  type ResultPart,
-  resultsOf,
-  resultText,
-} from '../message/message.ts';
+import { callsOf, type Message, resultsOf, resultText } from '../message/message.ts';
 import type { CachePrices } from './economics.ts';
 import type { Plan } from './plan.ts';
 import type { Thread } from '../thread/thread.ts';
@@ -71,14 +64,9 @@ export function limitsWithin(limits: TrimLimits, limitTokens: number): TrimLimit
 /** A stand-in has a frame: what is hardly longer than one stays whole. */
 const FRAME_CHARS = 80;
 
-/** True if trimming would shorten a result. */
-function isLongResult(result: ResultPart, { standInChars }: TrimLimits): boolean {
-  return resultText(result).length > standInChars + FRAME_CHARS;
-}
-
-/** True if trimming would shorten a call's arguments. */
-function isLongCall({ args }: CallPart, { argsChars }: TrimLimits): boolean {
-  return args.length > argsChars + FRAME_CHARS;
+/** How many characters of a text trimming would take away; none if it is hardly longer than what it leaves. */
+function excessChars({ length }: string, leftChars: number): number {
+  return length > leftChars + FRAME_CHARS ? length - leftChars : 0;
 }
 
 /** The share of a message that trimming would free, before anything of it is chosen. */
@@ -92,12 +80,12 @@ function freeableShare(message: Message, limits: TrimLimits): number {
         break;
       case 'call':
         chars += part.args.length;
-        if (isLongCall(part, limits)) freeable += part.args.length - limits.argsChars;
+        freeable += excessChars(part.args, limits.argsChars);
         break;
       case 'result': {
-        const { length } = resultText(part);
-        chars += length;
-        if (isLongResult(part, limits)) freeable += length - limits.standInChars;
+        const text = resultText(part);
+        chars += text.length;
+        freeable += excessChars(text, limits.standInChars);
         break;
       }
       case 'image':
@@ -238,10 +226,11 @@ export function trimPays(
 /** How many results a message holds that trimming would shorten, and how many calls. */
 export function longParts(
   message: Message,
-  limits: TrimLimits,
+  { standInChars, argsChars }: TrimLimits,
 ): { readonly results: number; readonly calls: number } {
+  const results = resultsOf(message).map(resultText);
   return {
-    results: resultsOf(message).filter((result) => isLongResult(result, limits)).length,
-    calls: callsOf(message).filter((call) => isLongCall(call, limits)).length,
+    results: results.filter((text) => excessChars(text, standInChars) > 0).length,
+    calls: callsOf(message).filter(({ args }) => excessChars(args, argsChars) > 0).length,
   };
 }
