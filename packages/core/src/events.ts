@@ -1,6 +1,6 @@
 import type { SummaryReport } from './verify/report.ts';
 import type { ArtifactId, ThreadId } from './message/message.ts';
-import type { Span } from './thread/span.ts';
+import type { Span } from './thread/thread.ts';
 
 /** What happens around a compaction, reported as it happens. */
 export type CompactionEvent = EventBase & EventDetail;

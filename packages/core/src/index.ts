@@ -23,7 +23,7 @@ export {
   type Usage,
 } from './message/message.ts';
 export type { CutRule } from './plan/cut.ts';
-export type { ToolPolicy } from './plan/durability.ts';
+export { type ToolPolicy } from './plan/tool-policy.ts';
 export { DEFAULT_STYLE, type Plan, type RenderStyle } from './plan/plan.ts';
 export type { Summary } from './plan/summary.ts';
 export { allOf, anyOf, tokenCount, type Trigger, turnCount, when } from './plan/trigger.ts';

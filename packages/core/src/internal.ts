@@ -10,7 +10,7 @@ export type { CompactorConfig } from './compact/compaction.ts';
 export type { Rung } from './compact/rungs/rung.ts';
 export { trim } from './compact/rungs/trim.ts';
 export type { ProviderReport } from './events.ts';
-export { namesIn, sentencesOf } from './message/words.ts';
+export { headOf, namesIn, oneLine, sentencesOf } from './message/text.ts';
 export { cleanExtract, extractSummarizer, refusal } from './extract/extract-summarizer.ts';
 export { extract } from './extract/extract.ts';
 export { standingFacts } from './extract/facts/supersede.ts';
@@ -44,7 +44,6 @@ export {
   wholeText,
 } from './message/message.ts';
 export { sha256 } from './message/sha256.ts';
-export { headOf, oneLine } from './message/text.ts';
 export { type Cut, type CutItem, findCut } from './plan/cut.ts';
 export {
   durabilityOf,
@@ -52,7 +51,7 @@ export {
   preservedFields,
   type ToolPolicies,
   verifiedDurability,
-} from './plan/durability.ts';
+} from './plan/tool-policy.ts';
 export { breakEvenShare, type CachePrices, rewritePays } from './plan/economics.ts';
 export {
   type ClearRecord,
@@ -65,9 +64,8 @@ export {
   planArtifacts,
   type PlanRecord,
   type SummarizeRecord,
-  windowOf,
 } from './plan/plan.ts';
-export { type Action, actions, normalize } from './plan/precedence.ts';
+export { type Action, actions, normalize } from './plan/actions.ts';
 export {
   EMPTY_SUMMARY,
   type Fact,
@@ -132,7 +130,7 @@ export { answerRecall, recall, RECALL_TOOL, type Recalled } from './recall/recal
 export { nearestVectors } from './recall/similarity.ts';
 export { queryWords, searchText, wordsOf } from './recall/words.ts';
 export { type CacheLimits, DEFAULT_CACHE_LIMITS } from './render/cache-points.ts';
-export { clearedPlaceholder, inPlace } from './render/in-place.ts';
+export { clearedPlaceholder, inPlace } from './render/record.ts';
 export type { PromptMessage, Source } from './render/prompt.ts';
 export { render, PromptBuilder } from './render/builder.ts';
 export { ALTERNATING_RULES, ANTHROPIC_RULES, OPENAI_RULES, STRICT_RULES } from './render/rules.ts';
@@ -143,13 +141,13 @@ export { checkToolPolicy } from './session/config/options.ts';
 export { type ContextLimit, isContextLimit } from './session/context-limit.ts';
 export { assertSensitivity, hasExpired, mayRead } from './session/memory/memory-artifacts.ts';
 export {
+  assertNames,
   noParent,
   outsideParents,
   ownNodes,
+  searchThreads,
   StoredThread,
 } from './session/memory/stored-thread.ts';
-export { searchThreads } from './session/memory/tenant-search.ts';
-export { assertNames } from './session/memory/thread-name.ts';
 export type { Conversation, MarkCachePoints } from './session/recognise/conversation.ts';
 export { type Controls, controlsOf } from './session/recognise/controls.ts';
 export {
@@ -169,29 +167,31 @@ export {
 export { chunks, QUOTE } from './summary/format.ts';
 export { type Redact, redactSummary } from './summary/redact.ts';
 export { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './summary/render.ts';
-export { type Span, spanOf } from './thread/span.ts';
-export { type Node, Thread } from './thread/thread.ts';
+export { type Node, type Span, spanOf, Thread } from './thread/thread.ts';
 export { unitStarts } from './thread/units.ts';
 export {
   budget,
   BUDGET_DEFAULTS,
   messageLimit,
   messagesOnly,
-  overheadTokens,
   softLimit,
   STEP_DEFAULTS,
   stepThreshold,
 } from './tokens/budget.ts';
 export { calibrate, estimator, scaled, startCalibration } from './tokens/calibration.ts';
-export { chars4 } from './tokens/counter.ts';
-export { estimateMessagesTokens, estimateTokens } from './tokens/estimate.ts';
-export { type MediaProvider, mediaTokens } from './tokens/media.ts';
-export { modelMeant } from './tokens/model-meant.ts';
+export {
+  chars4,
+  estimateMessagesTokens,
+  estimateTokens,
+  type MediaProvider,
+  mediaTokens,
+} from './tokens/counter.ts';
 export {
   type CacheFacts,
   contextLimit,
   isKnownModel,
   modelFacts,
+  modelMeant,
   type ModelTable,
 } from './tokens/models.ts';
 export { RequestSize, toolAsSent } from './tokens/request-size.ts';

@@ -22,7 +22,6 @@ import {
   PRESETS,
   render,
   STRICT_RULES,
-  windowOf,
   type CompactorConfig,
 } from '@bobbin/core/internal';
 import {
@@ -108,13 +107,13 @@ async function shown(policy: Policy, tokens: number, rules: ProviderRules): Prom
   const { plan, fits } = await compact(setting, {
     key: { tenant: 'default', thread: talk.id },
     head: talk.head ?? assert.fail(),
-    window: windowOf(talk, emptyPlan(talk.id)),
+    window: talk.window(emptyPlan(talk.id)),
     plan: emptyPlan(talk.id, policy.style),
     task: 'Make the tests pass.',
     sent: talk.length,
     reason: 'golden',
   });
-  const prompt = render(windowOf(talk, plan), plan, setting);
+  const prompt = render(talk.window(plan), plan, setting);
   expectValid(talk, plan, prompt, { ...setting, limitTokens: tokens, fits });
   return `${promptLines(prompt).join('\n')}\n`;
 }

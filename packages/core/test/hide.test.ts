@@ -13,7 +13,7 @@ import {
   WatchedThread,
   withMeta,
 } from '@bobbin/testing';
-import { expired } from '../src/plan/expiry.ts';
+import { expired } from '../src/plan/tool-policy.ts';
 import { softLadder } from './soft-ladder.ts';
 
 let now = 0;

@@ -17,7 +17,6 @@ import {
   spanOf,
   STRICT_RULES,
   SUMMARY_RENDER_VERSION,
-  windowOf,
   type ArtifactId,
   type ClearRecord,
   type DropRecord,
@@ -95,7 +94,7 @@ function planOf(...records: readonly PlanRecord[]): Plan {
 /** The prompt of a plan as text, checked against every law. */
 function shown(plan: Plan): readonly string[] {
   const context = { rules: STRICT_RULES, counter: chars4() };
-  const prompt = render(windowOf(talk, plan), plan, context);
+  const prompt = render(talk.window(plan), plan, context);
   expectValid(talk, plan, prompt, context);
   return promptLines(prompt);
 }
@@ -128,7 +127,7 @@ test('C3 a span moved to one artifact becomes one pointer with the way back', ()
   const bare = planOf(externalized(span(2, 3, 4, 5)));
   const plan = { ...bare, style: { ...bare.style, offersReadArtifact: true } };
   assert.equal(shown(plan).length, 6);
-  const prompt = render(windowOf(talk, plan), plan, { rules: STRICT_RULES, counter: chars4() });
+  const prompt = render(talk.window(plan), plan, { rules: STRICT_RULES, counter: chars4() });
   const text =
     '[Externalized Content - artifact:a0]\nSummary: two files\nTo retrieve full content, call: read_artifact("a0")';
   assert.deepEqual(prompt.messages[2]?.message, {

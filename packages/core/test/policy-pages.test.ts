@@ -40,7 +40,7 @@ test('the page of plans lists every field of a policy, every trigger, cut, rung 
     ...fieldsOf('compact/policy.ts', /^Policy$/),
     ...fieldsOf('plan/plan.ts', /^RenderStyle$/),
     ...fieldsOf('plan/economics.ts', /^CachePrices$/),
-    ...fieldsOf('plan/durability.ts', /^ToolPolicy$/),
+    ...fieldsOf('plan/tool-policy.ts', /^ToolPolicy$/),
     ...kinds,
     ...rungs,
   ];

@@ -17,7 +17,6 @@ import {
   render,
   spanOf,
   STRICT_RULES,
-  windowOf,
   type Node,
   type SummarizeRecord,
   type Thread,
@@ -43,7 +42,7 @@ function shown(
   plan: Plan = emptyPlan(of.id),
 ): readonly string[] {
   const context = { rules, counter: chars4(), cacheLimits: { markers: 0, minimumTokens: 0 } };
-  const prompt = render(windowOf(of, plan), plan, context);
+  const prompt = render(of.window(plan), plan, context);
   expectValid(of, plan, prompt, context);
   return promptLines(prompt);
 }
@@ -138,7 +137,7 @@ test('C18 summaries come after what is carried if the style says last', () => {
 test('C18 kept messages are the very objects that came in', () => {
   const odd: Message = { ...user('odd'), extra: { name: 'x' }, original: { kept: 'bytes' } };
   const of = thread(odd, assistant('ok'));
-  const prompt = render(windowOf(of, emptyPlan(of.id)), emptyPlan(of.id), {
+  const prompt = render(of.window(emptyPlan(of.id)), emptyPlan(of.id), {
     rules: STRICT_RULES,
     counter: chars4(),
   });

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { counterOf, type Counter, type Message } from '@bobbin/core';
+import { counterOf, type Counter } from '@bobbin/core';
 import { didYouMean, mediaTokens, orInstall, type MediaProvider } from '@bobbin/core/internal';
 
 /** A public tokenizer. */
@@ -16,14 +16,10 @@ const ENCODINGS = Object.keys(VOCABULARIES);
 const PLAIN = { reserved: { match: [] } } as const;
 
 /**
- * What OpenAI's chat format puts around a message in addition to the role's two tokens: its start, its end, a
- * separator.
+ * What OpenAI's chat format puts around a message in addition to the role's two tokens (its start, its end, a separator),
+ * around a call (recipient, channel, format, as in the published format of its open-weight models) and around a result.
  */
-const AROUND_MESSAGE = 2;
-/** And around a call: recipient, channel, format, as in the published format of its open-weight models. */
-const AROUND_CALL = 8;
-/** And around a result, which also names the tool. */
-const AROUND_RESULT = 6;
+const FORMATTING = { message: 2, call: 8, result: 6 } as const;
 /** What primes the answer, once a request. */
 const REPLY = 3;
 
@@ -53,7 +49,7 @@ async function loadCounter(encoding: Encoding, provider: MediaProvider): Promise
   const loading = texts.get(encoding) ?? loadText(encoding);
   texts.set(encoding, loading);
   const [text, media] = [await loading, mediaTokens(provider)];
-  const counter = counterOf({ name: encoding, text, media, around: formattingTokens });
+  const counter = counterOf({ name: encoding, text, media, around: FORMATTING });
   return { ...counter, request: (request) => counter.request(request) + REPLY };
 }
 
@@ -64,13 +60,4 @@ async function loadText(encoding: Encoding): Promise<(text: string) => number> {
   ]).catch(orInstall(`the counter ${encoding}`, 'hypertok', `@hypertok/vocab-${encoding}`));
   const tokenizer = await fromBytes(await readFile(vocabulary), { tier: 'single' });
   return (text) => (text === '' ? 0 : tokenizer.encodeSync(text, PLAIN).length);
-}
-
-function formattingTokens({ parts }: Message, text: (text: string) => number): number {
-  let tokens = AROUND_MESSAGE;
-  for (const part of parts) {
-    if (part.kind === 'call') tokens += AROUND_CALL;
-    if (part.kind === 'result') tokens += AROUND_RESULT + text(part.tool ?? '');
-  }
-  return tokens;
 }

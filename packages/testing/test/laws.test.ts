@@ -11,7 +11,6 @@ import {
   render,
   spanOf,
   STRICT_RULES,
-  windowOf,
   type ArtifactId,
   type Node,
   type PlanRecord,
@@ -77,7 +76,7 @@ const squeezing = (of: Span): PlanRecord => ({
 });
 
 function rendered(plan: Plan = planOf(), given: LawContext = context): Prompt {
-  return render(windowOf(talk, plan), plan, given);
+  return render(talk.window(plan), plan, given);
 }
 
 /** A prompt with other messages, its tokens counted right. */
@@ -283,13 +282,13 @@ test('signed reasoning after another prefix than its own', () => {
     records: [dropped],
   };
   const law = 'signed reasoning only after its own prefix';
-  breaks(law, broken(render(windowOf(signed, plan), plan, given), plan, given, signed));
+  breaks(law, broken(render(signed.window(plan), plan, given), plan, given, signed));
   const careful = { ...plan, signedFrom: 5 };
   assert.deepEqual(
-    broken(render(windowOf(signed, careful), careful, given), careful, given, signed),
+    broken(render(signed.window(careful), careful, given), careful, given, signed),
     [],
   );
-  const careless = render(windowOf(signed, careful), { ...careful, signedFrom: 0 }, given);
+  const careless = render(signed.window(careful), { ...careful, signedFrom: 0 }, given);
   breaks(law, broken(careless, careful, given, signed));
 });
 
@@ -297,7 +296,7 @@ test('signed reasoning after another prompt than the one that went out', () => {
   const signed = thread(user('1'), assistant(reasoning('hm', 'sig'), '2'), user('3'));
   const plan = emptyPlan(signed.id);
   const given = { ...context, rules: ANTHROPIC_RULES };
-  const prompt = render(windowOf(signed, plan), plan, given);
+  const prompt = render(signed.window(plan), plan, given);
   const was = (text: string): LawContext => ({
     ...given,
     sent: [{ length: 1, messages: [{ message: user(text), source: { kind: 'bridge' } }] }],

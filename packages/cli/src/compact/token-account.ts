@@ -10,15 +10,7 @@ import type {
   RenderStyle,
   ThreadId,
 } from '@bobbin/core';
-import {
-  actions,
-  emptyPlan,
-  render,
-  inPlace,
-  Thread,
-  windowOf,
-  type Action,
-} from '@bobbin/core/internal';
+import { actions, emptyPlan, render, inPlace, Thread, type Action } from '@bobbin/core/internal';
 import { carriedOut, freedByRung, type RungTotal } from './freed-by-rung.ts';
 
 /** Why a prompt costs something other than what was said, apart from what the rungs free. */
@@ -129,7 +121,7 @@ export function uncompactedAccount(
   counter: Counter,
 ): Account {
   const plan = emptyPlan(ACCOUNTED);
-  const prompt = render(windowOf(threadOf(messages), plan), plan, { rules, counter });
+  const prompt = render(threadOf(messages).window(plan), plan, { rules, counter });
   return accountOf(messages, { prompt, plan, events: [] }, counter);
 }
 

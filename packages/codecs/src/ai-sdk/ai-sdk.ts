@@ -12,8 +12,7 @@ import {
 } from '../wire/compaction.ts';
 import { mismatchOf, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls, OPEN_SERVER_CALLS, openServerCalls } from '../wire/known-calls.ts';
-import { lasting, leftover } from '../wire/leftover.ts';
-import { Place } from '../wire/place.ts';
+import { lasting, leftover, Place } from '../wire/place.ts';
 import { resultsAfterCalls } from '../wire/results-after-calls.ts';
 import { serverToolsAsText } from '../wire/server-tool.ts';
 import { wholeServerPairs } from '../wire/whole-server-pairs.ts';

@@ -10,8 +10,7 @@ import { lastingOptions, sourceOf } from './data.ts';
 import { decodeResult } from './result.ts';
 import { compactionPart } from '../wire/compaction.ts';
 import { parseDataUrl } from '../wire/data-url.ts';
-import { lasting } from '../wire/leftover.ts';
-import type { Place } from '../wire/place.ts';
+import { lasting, type Place } from '../wire/place.ts';
 
 const APPROVALS = new Set<unknown>(['tool-approval-request', 'tool-approval-response']);
 

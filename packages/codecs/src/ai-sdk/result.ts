@@ -2,8 +2,7 @@ import type { ResultPart } from '@bobbin/core';
 import { resultText, type ContentPart, type Json, type JsonObject } from '@bobbin/core/internal';
 import { sourceOf } from './data.ts';
 import { parseDataUrl } from '../wire/data-url.ts';
-import { lasting } from '../wire/leftover.ts';
-import type { Place } from '../wire/place.ts';
+import { lasting, type Place } from '../wire/place.ts';
 import { jsonParts } from '../wire/readable.ts';
 
 export function decodeResult(place: Place): ResultPart {

@@ -9,9 +9,8 @@ import {
 } from '../wire/compaction.ts';
 import { mismatchOf, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls, OPEN_SERVER_CALLS } from '../wire/known-calls.ts';
-import { lasting, leftover } from '../wire/leftover.ts';
 import { joinMixed, splitMixed, withoutJoin, type MixedFormat } from '../wire/mixed-message.ts';
-import { Place } from '../wire/place.ts';
+import { lasting, leftover, Place } from '../wire/place.ts';
 import { wholeServerPairs } from '../wire/whole-server-pairs.ts';
 import type { WireObject } from '../wire/wire-object.ts';
 import { providerReports, responseUsage } from '../response-usage.ts';

@@ -10,9 +10,8 @@ import {
 import { dataUrl, parseDataUrl } from '../wire/data-url.ts';
 import { argsObject } from '../wire/json-text.ts';
 import { OPEN_SERVER_CALLS, openServerCalls, type KnownCalls } from '../wire/known-calls.ts';
-import { lasting } from '../wire/leftover.ts';
 import type { Block } from '../wire/mixed-message.ts';
-import type { Place } from '../wire/place.ts';
+import { lasting, type Place } from '../wire/place.ts';
 import { serverToolsAsText } from '../wire/server-tool.ts';
 
 /** The blocks of a message's content; a string is one block of text. */

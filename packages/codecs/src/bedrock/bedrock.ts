@@ -1,7 +1,6 @@
 import type { Codec, Message, Part, ProviderRules } from '@bobbin/core';
 import { mismatchOf, refuseOtherFields, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
-import { lasting, leftover } from '../wire/leftover.ts';
 import {
   joinMixed,
   mergedRoles,
@@ -11,7 +10,7 @@ import {
   type Block,
   type MixedFormat,
 } from '../wire/mixed-message.ts';
-import { Place } from '../wire/place.ts';
+import { lasting, leftover, Place } from '../wire/place.ts';
 import type { WireObject } from '../wire/wire-object.ts';
 import { answeredWithin, decodeBlock, encodeBlocks, isToolResult } from './block.ts';
 import { revived, serializable } from './bytes.ts';

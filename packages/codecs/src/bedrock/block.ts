@@ -3,8 +3,7 @@ import { isJsonObject, type ContentPart, type JsonObject, jsonText } from '@bobb
 import { dataUrl, parseDataUrl } from '../wire/data-url.ts';
 import { argsObject } from '../wire/json-text.ts';
 import type { KnownCalls } from '../wire/known-calls.ts';
-import { lasting } from '../wire/leftover.ts';
-import type { Place } from '../wire/place.ts';
+import { lasting, type Place } from '../wire/place.ts';
 import { jsonParts } from '../wire/readable.ts';
 import { serverToolsAsText } from '../wire/server-tool.ts';
 import { base64In, bytesOf } from './bytes.ts';

@@ -1,6 +1,5 @@
 import type { Codec, Message, Part, ProviderRules } from '@bobbin/core';
 import { mismatchOf, refuseOtherFields, refuseOtherFormats } from '../wire/format.ts';
-import { lasting, leftover } from '../wire/leftover.ts';
 import {
   joinMixed,
   mergedRoles,
@@ -10,7 +9,7 @@ import {
   type Block,
   type MixedFormat,
 } from '../wire/mixed-message.ts';
-import { Place } from '../wire/place.ts';
+import { lasting, leftover, Place } from '../wire/place.ts';
 import type { WireObject } from '../wire/wire-object.ts';
 import { encodeParts, partDecoder, signatures, SIGNATURES } from './part.ts';
 import { responseUsage } from '../response-usage.ts';

@@ -9,9 +9,8 @@ import {
 } from '@bobbin/core/internal';
 import { dataUrl, parseDataUrl } from '../wire/data-url.ts';
 import { argsObject, textOr } from '../wire/json-text.ts';
-import { lasting } from '../wire/leftover.ts';
 import type { Block } from '../wire/mixed-message.ts';
-import type { Place } from '../wire/place.ts';
+import { lasting, type Place } from '../wire/place.ts';
 import { jsonParts, readableParts } from '../wire/readable.ts';
 import { serverToolsAsText } from '../wire/server-tool.ts';
 

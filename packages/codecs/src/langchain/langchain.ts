@@ -37,8 +37,7 @@ import {
 } from '../wire/compaction.ts';
 import { refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls, OPEN_SERVER_CALLS, openServerCalls } from '../wire/known-calls.ts';
-import { lasting } from '../wire/leftover.ts';
-import { Place } from '../wire/place.ts';
+import { lasting, Place } from '../wire/place.ts';
 import { resultsAfterCalls } from '../wire/results-after-calls.ts';
 import { serverToolsAsText } from '../wire/server-tool.ts';
 import { openCalls, serverBlocks, withWholePairs } from './server-tool.ts';

@@ -3,7 +3,7 @@ import type { Part } from '@bobbin/core';
 import { isJsonObject, type JsonObject, jsonText } from '@bobbin/core/internal';
 import { textOr } from '../wire/json-text.ts';
 import type { KnownCalls } from '../wire/known-calls.ts';
-import { lasting } from '../wire/leftover.ts';
+import { lasting } from '../wire/place.ts';
 import { readableJson, readableParts } from '../wire/readable.ts';
 import { callAsText, resultAsText } from '../wire/server-tool.ts';
 import {

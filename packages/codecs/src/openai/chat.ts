@@ -13,8 +13,7 @@ import { OPENAI_RULES, type ContentPart, type Json, type JsonObject } from '@bob
 import { dataUrl, mediaTypeField, parseDataUrl } from '../wire/data-url.ts';
 import { mismatchOf, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
-import { lasting, leftover } from '../wire/leftover.ts';
-import { Place } from '../wire/place.ts';
+import { lasting, leftover, Place } from '../wire/place.ts';
 import { resultsAfterCalls } from '../wire/results-after-calls.ts';
 import { serverToolsAsText } from '../wire/server-tool.ts';
 import { responseUsage } from '../response-usage.ts';
@@ -105,10 +104,11 @@ function decodeMessage(place: Place, calls: KnownCalls): Message {
       parts: [{ kind: 'opaque', type: 'message', value: lasting(wire) }],
       original: wire,
     };
+  const { role, fields } = known;
+  const unread = leftover(wire, fields);
   const parts = known.parts(place, calls);
-  const extra = extraOf(wire, known.fields);
-  const { role } = known;
-  return extra === undefined
+  const extra = { ...unread, ...customCalls(wire) };
+  return Object.keys(extra).length === 0
     ? { role, parts, original: wire }
     : { role, parts, extra, original: wire };
 }
@@ -165,14 +165,12 @@ const ROLES: ReadonlyMap<string, RoleShape> = new Map(
   }),
 );
 
-/** What is left for `extra`; custom calls are named there, since a call part does not distinguish them from functions. */
-function extraOf(wire: JsonObject, fields: ReadonlySet<string>): JsonObject | undefined {
-  const extra = leftover(wire, fields);
-  const custom = Array.isArray(wire['tool_calls'])
-    ? (wire['tool_calls'] as readonly JsonObject[]).filter(({ type }) => type === 'custom')
+/** A call part does not distinguish custom calls from functions: they are named in `extra`. */
+function customCalls({ tool_calls: calls }: JsonObject): JsonObject {
+  const custom = Array.isArray(calls)
+    ? (calls as readonly JsonObject[]).filter(({ type }) => type === 'custom')
     : [];
-  if (custom.length === 0) return extra;
-  return { ...extra, [CUSTOM_CALLS]: custom.map(({ id }) => id as Json) };
+  return custom.length === 0 ? {} : { [CUSTOM_CALLS]: custom.map(({ id }) => id as Json) };
 }
 
 const CUSTOM_CALLS = 'custom_calls';

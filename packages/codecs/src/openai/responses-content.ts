@@ -1,8 +1,7 @@
 import type { FilePart, Part } from '@bobbin/core';
 import type { ContentPart, Json } from '@bobbin/core/internal';
 import { dataUrl, mediaTypeField, parseDataUrl } from '../wire/data-url.ts';
-import { lasting } from '../wire/leftover.ts';
-import type { Place } from '../wire/place.ts';
+import { lasting, type Place } from '../wire/place.ts';
 import { contentParts } from './chat.ts';
 
 /** The content of a message or an output: a string or a list of parts. */

@@ -8,9 +8,8 @@ import {
 } from '../wire/compaction.ts';
 import { mismatchOf, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
-import { lasting, leftover } from '../wire/leftover.ts';
 import { encodeItems } from './parted-reasoning.ts';
-import { Place } from '../wire/place.ts';
+import { lasting, leftover, Place } from '../wire/place.ts';
 import { decodeContent, encodeContent } from './responses-content.ts';
 import { CALL_ITEMS, decodeServerItem, OUTPUT_ITEMS } from './responses-tool.ts';
 import { serverToolsAsText } from '../wire/server-tool.ts';

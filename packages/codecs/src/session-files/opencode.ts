@@ -8,8 +8,7 @@ import {
   lastOf,
 } from '@bobbin/core/internal';
 import { DecodeError } from '../wire/decode-error.ts';
-import { lasting } from '../wire/leftover.ts';
-import { Place } from '../wire/place.ts';
+import { lasting, Place } from '../wire/place.ts';
 import { textField, timeField, tokenCount } from './json-lines.ts';
 import type { Session, SessionCompaction, SessionEntry, SessionFormat } from './session.ts';
 

@@ -1,8 +1,7 @@
 import type { Message, Part, Role, Usage } from '@bobbin/core';
 import { jsonText, type ContentPart, type MessageMeta } from '@bobbin/core/internal';
 import { dataUrl } from '../wire/data-url.ts';
-import { lasting } from '../wire/leftover.ts';
-import type { Place } from '../wire/place.ts';
+import { lasting, type Place } from '../wire/place.ts';
 import { textField, timeField, tokenCount } from './json-lines.ts';
 
 /** The message of an entry that holds one. */

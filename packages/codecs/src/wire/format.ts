@@ -33,9 +33,7 @@ export interface MessageFormat {
  */
 export function detectFormat(messages: readonly unknown[]): MessageFormat | undefined {
   for (const message of messages) {
-    const name = isJsonObject(message)
-      ? (certainFormat(message) ?? likelyFormat(message))
-      : undefined;
+    const name = certainFormat(message) ?? likelyFormat(message);
     if (name !== undefined) return { name, ...FORMATS[name] };
   }
   const name = 'openai-chat';
@@ -52,7 +50,7 @@ function speaks(message: unknown): boolean {
  */
 export function refuseOtherFormats(places: readonly Place[], own: FormatName): void {
   for (const place of places) {
-    const name = isJsonObject(place.value) ? certainFormat(place.value) : undefined;
+    const name = certainFormat(place.value);
     if (name !== undefined && name !== own) refuse(place, own, name);
   }
 }
@@ -110,16 +108,17 @@ export function mismatchOf(messages: readonly object[], own: RoledFormat): strin
 }
 
 /** The format that a message can only be of. */
-function certainFormat(message: JsonObject): FormatName | undefined {
-  if (isLangchain(message)) return 'langchain';
-  if (Array.isArray(message['parts']) && message['content'] === undefined)
-    return partsFormat(message, message['parts'] as readonly unknown[]);
-  if (typeof message['role'] !== 'string')
-    return isResponsesItem(message) ? 'openai-responses' : undefined;
+function certainFormat(message: unknown): FormatName | undefined {
+  if (!isJsonObject(message)) return undefined;
+  const { role, parts, content } = message;
+  if (typeof message['toDict'] === 'function') return 'langchain';
+  if (Array.isArray(parts) && content === undefined)
+    return partsFormat(message, parts as readonly unknown[]);
+  if (typeof role !== 'string') return typedFormat(message);
   if (Array.isArray(message['tool_calls']) || typeof message['tool_call_id'] === 'string')
     return 'openai-chat';
-  if (!Array.isArray(message['content'])) return undefined;
-  for (const kind of kindsOf(message['content'])) {
+  if (!Array.isArray(content)) return undefined;
+  for (const kind of kindsOf(content)) {
     if (kind === 'tool_use' || kind === 'tool_result') return 'anthropic';
     if (kind === 'tool-call' || kind === 'tool-result') return 'ai-sdk';
     if (BEDROCK_KIND.test(kind)) return 'bedrock';
@@ -128,12 +127,13 @@ function certainFormat(message: JsonObject): FormatName | undefined {
 }
 
 const STORED_LANGCHAIN = new Set<unknown>(['human', 'ai', 'system', 'tool']);
+const RESPONSES_TYPE = /(?:_call|_output|^reasoning|^item_reference|^compaction|^program)$/;
 
-/** An instance of LangChain's, or one in either of its stored forms. */
-function isLangchain(message: JsonObject): boolean {
-  const { lc, type, data, toDict } = message as Readonly<Record<string, unknown>>;
-  if (typeof toDict === 'function') return true;
-  return (lc === 1 && type === 'constructor') || (STORED_LANGCHAIN.has(type) && isJsonObject(data));
+/** The format of an object without a role, by its type: LangChain's has two stored forms. */
+function typedFormat({ lc, type, data }: JsonObject): FormatName | undefined {
+  if (lc === 1 && type === 'constructor') return 'langchain';
+  if (STORED_LANGCHAIN.has(type) && isJsonObject(data)) return 'langchain';
+  return typeof type === 'string' && RESPONSES_TYPE.test(type) ? 'openai-responses' : undefined;
 }
 
 /** Gemini and the AI SDK's UI both have parts; only the latter's name their type. */
@@ -141,12 +141,6 @@ function partsFormat({ role }: JsonObject, parts: readonly unknown[]): FormatNam
   const [first] = parts;
   if (isJsonObject(first)) return typeof first['type'] === 'string' ? 'ai-sdk-ui' : 'gemini';
   return role === 'model' ? 'gemini' : undefined;
-}
-
-const RESPONSES_TYPE = /(?:_call|_output|^reasoning|^item_reference|^compaction|^program)$/;
-
-function isResponsesItem({ type }: JsonObject): boolean {
-  return typeof type === 'string' && RESPONSES_TYPE.test(type);
 }
 
 const BEDROCK_KIND =
@@ -168,7 +162,8 @@ const AI_SDK_PART = /^(?:tool-.*|reasoning|reasoning-file|custom)$/;
 const RESPONSES_PART = /^(?:input_text|output_text|input_image|input_file)$/;
 
 /** The format that a message is most likely of. */
-function likelyFormat(message: JsonObject): FormatName | undefined {
+function likelyFormat(message: unknown): FormatName | undefined {
+  if (!isJsonObject(message)) return undefined;
   const { type, content } = message;
   if (typeof type === 'string' && (type !== 'message' || !('stop_reason' in message)))
     return 'openai-responses';

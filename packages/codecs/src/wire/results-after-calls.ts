@@ -15,9 +15,10 @@ interface Answered {
 export function resultsAfterCalls(messages: readonly Message[]): readonly Message[] {
   const isApart = messages.some((message, i) => {
     const next = messages[i + 1];
-    if (next === undefined) return false;
-    if (next.role === 'assistant') return openCalls(message).length > 0;
-    return answers(next) && answers(message) && says(message);
+    if (message.role === 'assistant')
+      return next?.role === 'assistant' && openCalls(message).length > 0;
+    if (next === undefined || next.role === 'assistant') return false;
+    return says(message) && hasResults(message) && hasResults(next);
   });
   if (!isApart) return messages;
   const ordered: Answered[] = [];

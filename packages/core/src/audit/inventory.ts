@@ -1,7 +1,7 @@
 import { callsOf, startsTurn, textOf, type Message, type ThreadId } from '../message/message.ts';
 import { redactSecrets } from '../summary/redact.ts';
 import type { Fact, Speaker } from '../plan/summary.ts';
-import { Thread, type Node } from '../thread/thread.ts';
+import { type Node, Thread } from '../thread/thread.ts';
 import { proseLines } from '../extract/facts/prose.ts';
 import { KIND, type Kind } from '../extract/anchors/anchor.ts';
 import { AnchorStatistics } from '../extract/anchors/statistics.ts';

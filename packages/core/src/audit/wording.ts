@@ -1,6 +1,6 @@
 import { sorted } from '../check/list.ts';
 import { callsOf, resultsOf, resultText, textOf, type Message } from '../message/message.ts';
-import { contentWords, sentencesOf } from '../message/words.ts';
+import { contentWords, sentencesOf } from '../message/text.ts';
 import { keyOfPath } from '../extract/anchors/anchor.ts';
 import { redactSecrets } from '../summary/redact.ts';
 import type { AuditItem } from './inventory.ts';

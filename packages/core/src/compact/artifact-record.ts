@@ -1,14 +1,23 @@
 import { errorText } from '../check/error-text.ts';
 import { artifactContent } from '../message/artifact-content.ts';
 import type { ArtifactMetadata } from '../ports.ts';
-import { callsOf, isSentMedia, resultsOf, type CallPart } from '../message/message.ts';
-import { verifiedDurability } from '../plan/durability.ts';
-import { spanOf } from '../thread/span.ts';
-import { describeMessage } from '../render/describe.ts';
+import {
+  type CallPart,
+  callsOf,
+  isSentMedia,
+  type Message,
+  resultsOf,
+  resultText,
+  textOf,
+} from '../message/message.ts';
+import { verifiedDurability } from '../plan/tool-policy.ts';
+import { spanOf } from '../thread/thread.ts';
 import type { Draft, Entry } from './draft.ts';
 import type { Remainder } from '../render/excerpt.ts';
 import type { ExternalizeRecord } from '../plan/plan.ts';
 import type { Effects, Proposal, RungContext } from './rungs/rung.ts';
+import { isJsonObject, parseJson } from '../message/json.ts';
+import { oneLine } from '../message/text.ts';
 
 /** What stays of an entry, and how that is shown. */
 export type Shortened = Remainder &
@@ -16,12 +25,10 @@ export type Shortened = Remainder &
 
 /** The record that an entry becomes: an artifact's id is known before it is stored. */
 export function excerptRecord(draft: Draft, entry: Entry, kept: Shortened): ExternalizeRecord {
-  const span = spanOf([entry.node]);
-  if (span === undefined) throw new RangeError('an entry has a node');
   const description = descriptionOf(draft, entry);
   return {
     kind: 'externalize',
-    span,
+    span: spanOf([entry.node]),
     artifactId: artifactContent(entry.message).id,
     summary: description,
     hint: kept.trimmed === true ? '' : `when the full content is needed: ${description}`,
@@ -96,4 +103,56 @@ function callFor(draft: Draft, entry: Entry, callId: string): CallPart | undefin
     if (call !== undefined) return call;
   }
   return undefined;
+}
+
+/** What a call asks for, in one line: the first argument that a person would name it by. */
+function describeCall(call: CallPart): string {
+  const args = parseJson(call.args);
+  if (!isJsonObject(args)) return oneLine(call.args);
+  for (const name of [
+    'command',
+    'path',
+    'file_path',
+    'filePath',
+    'file',
+    'pattern',
+    'query',
+    'url',
+  ]) {
+    const value = args[name];
+    if (typeof value === 'string') return oneLine(value);
+  }
+  return oneLine(call.args);
+}
+
+/** More lines than this are not counted: the time for one message has a bound. */
+const MOST_LINES = 200_000;
+
+function lineCount(text: string): string {
+  let lines = text === '' ? 0 : 1;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1))
+    if (++lines > MOST_LINES) return `over ${MOST_LINES} lines`;
+  return `${lines} lines`;
+}
+
+/** What a message holds, in one line, for a pointer or an index entry. */
+export function describeMessage(
+  message: Message,
+  callOf: (callId: string) => CallPart | undefined = () => undefined,
+): string {
+  const results = resultsOf(message);
+  if (results.length > 0) {
+    return results
+      .map((result) => {
+        const call = callOf(result.callId);
+        const text = resultText(result);
+        const lines = lineCount(text);
+        const asked = call === undefined ? '' : `(${describeCall(call)})`;
+        const outcome = result.outcome === undefined ? '' : ` ${result.outcome},`;
+        return `${result.tool ?? call?.tool ?? 'tool'}${asked}:${outcome} ${lines}`;
+      })
+      .join('; ');
+  }
+  const calls = callsOf(message).map((c) => `${c.tool}(${describeCall(c)})`);
+  return oneLine([textOf(message), ...calls].filter((text) => text !== '').join(' '));
 }

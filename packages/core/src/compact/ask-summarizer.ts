@@ -7,32 +7,27 @@ import type { CompactorConfig, Job } from './compaction.ts';
 
 const SUMMARY_DEADLINE_MS = 180_000;
 
-/** A summary, and the id of the summarizer that wrote it. */
-interface Written {
-  readonly summary: Summary;
-  readonly writer: string;
-}
-
 /** Asks the host's summarizer. If it fails, the fallback answers, unless the policy prefers to keep everything. */
 export async function askSummarizer(
   config: CompactorConfig,
   job: Job,
   asked: SummaryRequest,
   log: CompactionLog,
-): Promise<Written> {
+): Promise<Summary> {
   const { summarizer, policy, clock, fallback = extractSummarizer } = config;
   const pause = (): Promise<void> => clock.pause?.() ?? Promise.resolve();
   const request = { ...asked, thread: job.key, pause };
+  log.summarizer = fallback.id;
   // The extract is never late and never fails.
-  if (summarizer.id === fallback.id)
-    return { summary: await fallback.summarize(request), writer: fallback.id };
+  if (summarizer.id === fallback.id) return fallback.summarize(request);
   const report: SummaryRequest['report'] = (event) =>
     log.emit({ kind: 'summary-report', report: event });
   try {
     const summary = await inTime(config, job, (signal) =>
       summarizer.summarize({ ...request, report, signal }),
     );
-    return { summary, writer: summarizer.id };
+    log.summarizer = summarizer.id;
+    return summary;
   } catch (error) {
     job.signal?.throwIfAborted();
     const reason = errorText(error);
@@ -40,7 +35,7 @@ export async function askSummarizer(
     const failure = `${summarizer.id}: ${reason}`;
     if (policy.onSummaryFailure === 'keep') throw new Error(failure, { cause: error });
     log.warn(`${failure}; the extract is used instead`);
-    return { summary: await fallback.summarize(request), writer: fallback.id };
+    return fallback.summarize(request);
   }
 }
 

@@ -4,25 +4,22 @@ import type { EventDetail } from '../events.ts';
 import { extractSummarizer } from '../extract/extract-summarizer.ts';
 import { describeCut, findCut } from '../plan/cut.ts';
 import { paysAfter } from '../plan/economics.ts';
-import { expired } from '../plan/expiry.ts';
-import type { Plan, Window } from '../plan/plan.ts';
-import type { Summary } from '../plan/summary.ts';
-import type { Clock, SummaryRequest } from '../ports.ts';
+import { expired } from '../plan/tool-policy.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Clock } from '../ports.ts';
 import { NOTHING } from '../render/excerpt.ts';
 import { PromptBuilder } from '../render/builder.ts';
-import { spanOf } from '../thread/span.ts';
-import type { Node } from '../thread/thread.ts';
+import { type Node, spanOf, type Window } from '../thread/thread.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import { isIrreplaceable, moveToArtifact } from './artifact-record.ts';
 import { askSummarizer } from './ask-summarizer.ts';
-import { CompactionLog } from './compaction-log.ts';
+import { CompactionLog, limitText, shortenedPins } from './compaction-log.ts';
 import type { Compaction, CompactorConfig, Job } from './compaction.ts';
-import { Draft } from './draft.ts';
+import { Draft, type Entry } from './draft.ts';
 import { aimOf, type Policy } from './policy.ts';
 import { LAST_RESORT, QUIET } from './rungs/last-resort.ts';
 import type { Effects, Proposal, Rung, RungContext } from './rungs/rung.ts';
 import { SHORTENS_PINS } from './rungs/squeeze.ts';
-import { limitText, shortenedPins } from './warning-text.ts';
 
 /** As a share of the limit. */
 const MOST_HEADROOM = 0.15;
@@ -51,13 +48,12 @@ class Run {
   readonly #draft: Draft;
   readonly #effects: Effects;
   readonly #limit: number;
+  readonly #stopsAtTarget: boolean;
   /** The running tool loop is summarised as well: its reasoning would be refused after any change before it. */
   readonly #foldsLoop: boolean;
   readonly #before: number;
   readonly #log: CompactionLog;
   readonly #rungs = new Set<string>();
-  /** Who wrote the last summary: not the summarizer if the fallback was used. */
-  #writer = '';
   /** Something had to be shown differently, at any cost. */
   #mayGrow = false;
 
@@ -76,15 +72,19 @@ class Run {
       config.redact,
     );
     this.#limit = messageLimit(config.budget);
+    this.#stopsAtTarget = job.rungs === undefined && policy.stop === 'at-target';
     this.#foldsLoop =
-      config.rules.bindsReasoning && job.onlyLadder !== true && this.#holdsBoundLoop();
+      config.rules.bindsReasoning && job.rungs === undefined && this.#holdsBoundLoop();
     if (this.#foldsLoop) this.#draft.holdNewestResults();
     this.#before = this.#draft.tokens;
     this.#log = new CompactionLog(config, job, this.#draft);
     this.#effects = {
       artifacts,
       warn: (message) => this.#log.warn(message),
-      summarizer: { id: summarizer.id, summarize: (request) => this.#summarize(request) },
+      summarizer: {
+        id: summarizer.id,
+        summarize: (request) => askSummarizer(config, job, request, this.#log),
+      },
     };
   }
 
@@ -97,21 +97,18 @@ class Run {
   }
 
   async compact(): Promise<Compaction> {
-    const { head } = this.#job;
+    const { head, rungs } = this.#job;
+    const { policy } = this.#config;
     this.#log.emit({ kind: 'check-started', reason: this.#job.reason });
     this.#hideExpired();
-    await this.#climb(
-      this.#foldsLoop ? foldingRungs(this.#config.policy) : this.#config.policy.ladder,
-      this.#target(),
-      this.#config.policy.stop === 'at-target',
-    );
-    const most = this.#job.onlyLadder === true ? 0 : MOST_TRIES;
+    const ladder = this.#foldsLoop ? foldingRungs(policy) : policy.ladder;
+    await this.#climb(rungs ?? ladder, this.#target(), this.#stopsAtTarget);
+    const most = rungs === undefined ? MOST_TRIES : 0;
     const isPressed = this.#before > this.#limit && this.#draft.tokens <= this.#limit;
     if (isPressed && most > 0) await this.#climb(QUIET, this.#quietTokens(), true);
     if (this.#job.instructions !== undefined && most > 0) this.#warnOfInstructions();
     await this.#pause();
     this.#giveBack();
-    this.#restorePins();
     await this.#pause();
     let plan = this.#finish(head);
     await this.#pause();
@@ -197,29 +194,29 @@ class Run {
       : target;
   }
 
-  /** Results were cut before the length of the summary was known: the newest get back the space that is left. */
+  /**
+   * Results were cut before the length of the summary was known: the newest get back the space that is left. Pins that
+   * had to be cut are shown whole again if that fits, with some headroom.
+   */
   #giveBack(): void {
-    const target = this.#config.policy.stop === 'at-target' ? this.#target() : 0;
-    for (const entry of reversed(this.#draft.entries)) {
-      const tokens = this.#draft.cutBy(entry);
-      const span = tokens > 0 && !entry.pinned ? spanOf([entry.node]) : undefined;
-      if (span === undefined || this.#draft.tokens + tokens > target) continue;
-      this.#draft.restore(entry);
-      this.#log.emit({ kind: 'restored', span, tokens });
-    }
+    const { entries } = this.#draft;
+    const loose = entries.filter(({ pinned }) => !pinned);
+    const pins = entries.filter(({ pinned }) => pinned);
+    this.#restore(reversed(loose), this.#stopsAtTarget ? this.#target() : 0);
+    if (this.#restore(pins, this.#limit - this.#headroom()) > 0) this.#mayGrow = true;
   }
 
-  /** Pins that had to be cut are shown whole again if that fits, with some headroom. */
-  #restorePins(): void {
-    const most = this.#limit - this.#headroom();
-    for (const entry of this.#draft.entries) {
-      const tokens = this.#draft.cutFromPin(entry);
-      const span = tokens > 0 ? spanOf([entry.node]) : undefined;
-      if (span === undefined || this.#draft.tokens + tokens > most) continue;
+  /** Shows entries whole that were cut, as far as the prompt stays within some tokens; returns how many. */
+  #restore(entries: readonly Entry[], mostTokens: number): number {
+    let restored = 0;
+    for (const entry of entries) {
+      const tokens = this.#draft.cutTokens(entry);
+      if (tokens <= 0 || this.#draft.tokens + tokens > mostTokens) continue;
       this.#draft.restore(entry);
-      this.#mayGrow = true;
-      this.#log.emit({ kind: 'restored', span, tokens });
+      this.#log.emit({ kind: 'restored', span: spanOf([entry.node]), tokens });
+      restored++;
     }
+    return restored;
   }
 
   /** Under hard pressure a cut that just fits would be made again with the next messages: half the space stays free. */
@@ -314,7 +311,7 @@ class Run {
     await this.#pause();
     this.#draft.add(record);
     this.#rungs.add(strategy.name);
-    this.#log.emitRecord(strategy.name, record, before - this.#draft.tokens, this.#writer);
+    this.#log.emitRecord(strategy.name, record, before - this.#draft.tokens);
   }
 
   /** What cannot be fetched again goes to an artifact before a summary or nothing replaces it. */
@@ -323,21 +320,15 @@ class Run {
     for (const id of span.ids) {
       const entry = this.#draft.entry(id);
       if (entry === undefined || !(await isIrreplaceable(entry, context))) continue;
-      const own = spanOf([entry.node]);
       const action = this.#draft.action(entry);
       const isStored = action?.kind === 'externalize' && action.trimmed !== true;
-      if (own === undefined || isStored) continue;
+      if (isStored) continue;
+      const own = spanOf([entry.node]);
       const reason = 'cannot be asked again';
       const proposal = { strategy: rung.name, span: own, tokensFreed: 0, reason };
       const record = await moveToArtifact(proposal, context, this.#effects, NOTHING);
       if (record !== undefined) this.#draft.add(record);
     }
-  }
-
-  async #summarize(request: SummaryRequest): Promise<Summary> {
-    const { summary, writer } = await askSummarizer(this.#config, this.#job, request, this.#log);
-    this.#writer = writer;
-    return summary;
   }
 
   #finish(head: Node): Plan {
@@ -350,7 +341,7 @@ class Run {
       sent: this.#job.sent,
     };
     const plan = this.#draft.finish(made);
-    return this.#job.onlyLadder === true ? plan : { ...plan, climbedAt: plan.threadVersion };
+    return this.#job.rungs === undefined ? { ...plan, climbedAt: plan.threadVersion } : plan;
   }
 
   /** By how much the rendered prompt exceeds the limit: what the renderer adds is counted here. */

@@ -1,13 +1,17 @@
 import type { CompactionEvent, EventDetail } from '../events.ts';
 import type { PlanRecord } from '../plan/plan.ts';
-import { redactSecrets, type Redact } from '../summary/redact.ts';
-import { messageLimit } from '../tokens/budget.ts';
+import { type Redact, redactSecrets } from '../summary/redact.ts';
+import { type Budget, messageLimit } from '../tokens/budget.ts';
 import type { CompactorConfig, Job } from './compaction.ts';
 import type { Draft } from './draft.ts';
+import { lastOf } from '../check/list.ts';
+import { type MessageId, startsTurn } from '../message/message.ts';
 
 /** The events of one compaction, in order. The host receives each as it happens. */
 export class CompactionLog {
   readonly events: CompactionEvent[] = [];
+  /** Who wrote the last summary: not the host's summarizer if the fallback was used. */
+  summarizer = '';
   readonly #config: CompactorConfig;
   readonly #job: Job;
   readonly #draft: Draft;
@@ -37,8 +41,8 @@ export class CompactionLog {
     this.emit({ kind: 'warning', message });
   }
 
-  /** Reports what a rung did; `summarizer` wrote the summary if there is one. */
-  emitRecord(strategy: string, record: PlanRecord, freed: number, summarizer: string): void {
+  /** Reports what a rung did. */
+  emitRecord(strategy: string, record: PlanRecord, freed: number): void {
     const { span } = record;
     switch (record.kind) {
       case 'externalize':
@@ -54,7 +58,7 @@ export class CompactionLog {
           span,
           freed,
           round: record.summary.round,
-          summarizer,
+          summarizer: this.summarizer,
           summaryContent: record.text,
         });
     }
@@ -68,4 +72,33 @@ export function withoutSecrets(detail: EventDetail, redact: Redact = redactSecre
   const { report } = detail;
   if (!('reason' in report)) return detail;
   return { ...detail, report: { ...report, reason: redact(report.reason) } };
+}
+
+/** Which parts that are never compacted were shortened, in words for a person. */
+export function shortenedPins(draft: Draft, pins: readonly MessageId[]): string {
+  const { entries } = draft;
+  const newest = lastOf(entries, ({ message }) => startsTurn(message));
+  const shortened = entries.filter((entry) => entry.pinned && draft.action(entry) !== undefined);
+  const names = shortened.map(({ message, unit, pending }) => {
+    if (message.role === 'system') return 'system messages';
+    if (unit === newest?.unit) return 'the newest user message';
+    if (pending) return 'calls that wait for results';
+    // What belongs to a pinned message stays with it.
+    const isPinned = entries.some(
+      ({ node, unit: of }) =>
+        of === unit && (pins.includes(node.id) || node.message.meta?.pinned === true),
+    );
+    return isPinned ? 'pinned messages' : 'messages that could not be read';
+  });
+  return [...new Set(names)].join(' and ');
+}
+
+/** What leaves the messages so little space, by the names of the budget's parts. */
+export function limitText(budget: Budget): string {
+  const { windowTokens, softShare: _, ...reserves } = budget;
+  const taken = Object.entries(reserves).flatMap(([name, tokens]) =>
+    tokens > 0 ? [`${name} ${tokens}`] : [],
+  );
+  const less = taken.length === 0 ? '' : ` less ${taken.join(', ')}`;
+  return `a window of ${windowTokens}${less} leaves ${messageLimit(budget)} for messages`;
 }

@@ -1,14 +1,15 @@
 import type { CompactionEvent } from '../events.ts';
-import type { ToolPolicies } from '../plan/durability.ts';
-import type { Plan, Window } from '../plan/plan.ts';
+import type { ToolPolicies } from '../plan/tool-policy.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { ArtifactStore, Clock, Summarizer, ThreadKey } from '../ports.ts';
 import type { CacheLimits } from '../render/cache-points.ts';
 import type { ProviderRules } from '../render/rules.ts';
 import type { Redact } from '../summary/redact.ts';
-import type { Node } from '../thread/thread.ts';
+import type { Node, Window } from '../thread/thread.ts';
 import type { Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { Policy } from './policy.ts';
+import type { Rung } from './rungs/rung.ts';
 
 /** All that a compaction needs in addition to the thread. */
 export interface CompactorConfig {
@@ -46,8 +47,8 @@ export interface Job {
   readonly forced?: boolean;
   /** What the provider reported beyond what is known of the request. */
   readonly unseenTokens?: number;
-  /** Leaves out the last resort: the caller checks the budget again. */
-  readonly onlyLadder?: true;
+  /** Only these rungs are climbed, all of them, without the last resort: the caller checks the budget again. */
+  readonly rungs?: readonly Rung[];
   readonly instructions?: string;
   readonly signal?: AbortSignal;
   /** Receives each event as it happens. */
@@ -62,6 +63,3 @@ export interface Compaction {
   readonly fits: boolean;
   readonly events: readonly CompactionEvent[];
 }
-
-/** One of the ways to make a plan. */
-export type Compactor = (config: CompactorConfig, job: Job) => Promise<Compaction>;

@@ -6,7 +6,7 @@ import {
   type Message,
   type MessageId,
 } from '../message/message.ts';
-import type { Node } from '../thread/thread.ts';
+import type { Node, Window } from '../thread/thread.ts';
 import { runningLoop, unitStarts, waitingFrom } from '../thread/units.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { redactSecrets, type Redact } from '../summary/redact.ts';
@@ -20,12 +20,9 @@ import {
   type PlanRecord,
   type RenderStyle,
   type SummarizeRecord,
-  type Window,
 } from '../plan/plan.ts';
-import { actions, normalize, withoutRecords, type Action } from '../plan/precedence.ts';
-import { standIns } from '../render/stand-in.ts';
-import { isInPlace, inPlace } from '../render/in-place.ts';
-import { isPinned } from '../plan/pins.ts';
+import { type Action, actions, isPinned, normalize, withoutRecords } from '../plan/actions.ts';
+import { inPlace, isInPlace, standIns } from '../render/record.ts';
 import { canonicalJson } from '../message/json.ts';
 
 /** A message of the window with what is known of it while a plan is made. */
@@ -192,19 +189,12 @@ export class Draft {
     if (record.kind === 'summarize') this.#firstChange = Math.min(this.#firstChange, record.at);
   }
 
-  /** What an entry would cost more if it were shown as it came in: nothing if this draft did not cut it. */
-  cutBy(entry: Entry): number {
+  /** What an entry would cost more if it were shown as it came in. Only pins get back what another plan has cut. */
+  cutTokens(entry: Entry): number {
     const action = this.action(entry);
-    if (action?.kind !== 'externalize' || action.trimmed === true) return 0;
-    const isCut = isInPlace(action) && !this.#earlier.has(action);
-    return isCut ? entry.tokens - this.cost(entry) : 0;
-  }
-
-  /** What a pin would cost more if it were shown whole. */
-  cutFromPin(entry: Entry): number {
-    const action = this.action(entry);
-    const isCut = entry.pinned && action?.kind === 'externalize' && isInPlace(action);
-    return isCut ? entry.tokens - this.cost(entry) : 0;
+    if (action?.kind !== 'externalize' || !isInPlace(action)) return 0;
+    const mayReturn = entry.pinned || (action.trimmed !== true && !this.#earlier.has(action));
+    return mayReturn ? entry.tokens - this.cost(entry) : 0;
   }
 
   /** Shows an entry that was cut as it came in. */
@@ -247,7 +237,8 @@ export class Draft {
     const { start, carried } = this.#beginning();
     const carriedIds = new Set(carried.map(({ id }) => id));
     const { cutPinTokens: _, ...base } = this.#base;
-    const cutPinTokens = this.entries.reduce((sum, entry) => sum + this.cutFromPin(entry), 0);
+    const pins = this.entries.filter(({ pinned }) => pinned);
+    const cutPinTokens = pins.reduce((sum, entry) => sum + this.cutTokens(entry), 0);
     const length = made.head.index + 1;
     return {
       ...(this.#firstChange < made.sent

@@ -67,6 +67,11 @@ export const policyShape: Shape = object<Policy>({
   continueWith: optional(string),
 });
 
+/** The size above which a new tool result is shortened at once. */
+export function firstSightTokens(policy: Policy, budget: Budget): number {
+  return Math.floor(messageLimit(budget) * (policy.firstSightShare ?? Number.POSITIVE_INFINITY));
+}
+
 /** What a compaction aims at, in tokens. */
 export function aimOf(policy: Policy, budget: Budget): number {
   const { targetShare, mostTargetTokens = Number.POSITIVE_INFINITY } = policy;

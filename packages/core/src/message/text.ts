@@ -32,3 +32,54 @@ export function oneLine(text: string, most: number = 160): string {
 function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
 }
+
+const WORD = /[A-Za-z0-9_@~$#./\\][\w@~$#./\\:+-]*/g;
+const EDGE = /^[./\\:#$+-]*(?=[\w@~])|[./\\:#$@+~-]+$/g;
+
+/** The exact strings in a text: paths, identifiers, hashes, ids, versions, numbers of three digits or more. */
+export function namesIn(text: string): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const [word] of text.matchAll(WORD)) {
+    const name = word.replace(EDGE, '');
+    if (name.length >= 3 && isName(name)) names.add(name);
+  }
+  return names;
+}
+
+/** True if a string is not a plain word: it cannot be guessed, so it must not be lost or invented. */
+function isName(word: string): boolean {
+  if (/\d/.test(word)) return /\d{3}|[A-Za-z_]/.test(word);
+  if (/[a-z][A-Z]|[A-Za-z]_[A-Za-z]/.test(word)) return true;
+  return (
+    /[A-Za-z0-9][./\\:][A-Za-z0-9]/.test(word) && !/^(?:e\.g|i\.e|and\/or|a\.k\.a)$/i.test(word)
+  );
+}
+
+/** The sentences of a text; the lines of a list and the rows of a table count as sentences. */
+export function sentencesOf(text: string): readonly string[] {
+  return text
+    .split(/\n+|(?<=[.!?])\s+(?=[A-Z"'`[(*-])/)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => sentence !== '');
+}
+
+/** Words that hold a sentence together and carry no meaning. */
+export const STOP: ReadonlySet<string> = new Set(
+  `a an and are as at be been by can could did do does for from had has have i in into is it its may might of on or our
+  shall should so that the their them then there these they this to was we were will with would you your please not no`.split(
+    /\s+/,
+  ),
+);
+
+/** The words that carry a sentence's meaning, in lower case, plural and tense cut off. */
+export function contentWords(text: string): readonly string[] {
+  const words: string[] = [];
+  for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{N}][\p{L}\p{N}_]*/gu))
+    if (!STOP.has(word)) words.push(stem(word));
+  return words;
+}
+
+function stem(word: string): string {
+  if (word.length <= 4 || /\d/.test(word)) return word;
+  return word.replace(/(?:ing|ed|es|s|e)$/, '');
+}

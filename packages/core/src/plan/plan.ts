@@ -1,8 +1,7 @@
 import { lastOf } from '../check/list.ts';
 import type { JsonObject } from '../message/json.ts';
 import type { ArtifactId, MessageId, ThreadId } from '../message/message.ts';
-import type { Span } from '../thread/span.ts';
-import type { Node, Thread } from '../thread/thread.ts';
+import type { Span } from '../thread/thread.ts';
 import type { Summary } from './summary.ts';
 
 export const PLAN_FORMAT = 1;
@@ -162,20 +161,6 @@ export function emptyPlan(thread: ThreadId, style: RenderStyle = DEFAULT_STYLE):
     tokensAfter: 0,
     warnings: [],
   };
-}
-
-/** The messages a prompt is made of: earlier ones that are carried, and the path from the plan's start on. */
-export interface Window {
-  readonly carried: readonly Node[];
-  readonly tail: readonly Node[];
-}
-
-/** What a plan shows of a thread, up to its head or up to an earlier length of its path. */
-export function windowOf(thread: Thread, plan: Plan, length?: number): Window {
-  const carried = plan.carried.flatMap(({ id }) => thread.get(id) ?? []);
-  const tail = thread.path(plan.start);
-  if (length === undefined) return { carried, tail };
-  return { carried, tail: tail.slice(0, Math.max(0, length - plan.start)) };
 }
 
 /** The summary that the prompt begins with, if any. */

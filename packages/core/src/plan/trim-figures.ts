@@ -1,13 +1,10 @@
 import { integerFrom, nonNegative, optionsParser, type Shapes } from '../check/shape.ts';
-import {
-  callsOf,
-  resultsOf,
-  resultText,
-  type CallPart,
-  type Message,
-  type ResultPart,
-} from '../message/message.ts';
+import { callsOf, type Message, resultsOf, resultText } from '../message/message.ts';
 import type { CachePrices } from './economics.ts';
+import type { Plan } from './plan.ts';
+import type { Thread } from '../thread/thread.ts';
+import { messageLimit, type Budget } from '../tokens/budget.ts';
+import type { Counter } from '../tokens/counter.ts';
 
 /** What trimming leaves. */
 export interface TrimLimits {
@@ -67,14 +64,9 @@ export function limitsWithin(limits: TrimLimits, limitTokens: number): TrimLimit
 /** A stand-in has a frame: what is hardly longer than one stays whole. */
 const FRAME_CHARS = 80;
 
-/** True if trimming would shorten a result. */
-function isLongResult(result: ResultPart, { standInChars }: TrimLimits): boolean {
-  return resultText(result).length > standInChars + FRAME_CHARS;
-}
-
-/** True if trimming would shorten a call's arguments. */
-function isLongCall({ args }: CallPart, { argsChars }: TrimLimits): boolean {
-  return args.length > argsChars + FRAME_CHARS;
+/** How many characters of a text trimming would take away; none if it is hardly longer than what it leaves. */
+function excessChars({ length }: string, leftChars: number): number {
+  return length > leftChars + FRAME_CHARS ? length - leftChars : 0;
 }
 
 /** The share of a message that trimming would free, before anything of it is chosen. */
@@ -88,12 +80,12 @@ function freeableShare(message: Message, limits: TrimLimits): number {
         break;
       case 'call':
         chars += part.args.length;
-        if (isLongCall(part, limits)) freeable += part.args.length - limits.argsChars;
+        freeable += excessChars(part.args, limits.argsChars);
         break;
       case 'result': {
-        const { length } = resultText(part);
-        chars += length;
-        if (isLongResult(part, limits)) freeable += length - limits.standInChars;
+        const text = resultText(part);
+        chars += text.length;
+        freeable += excessChars(text, limits.standInChars);
         break;
       }
       case 'image':
@@ -120,7 +112,7 @@ export interface TrimCase {
 }
 
 /** The figures that say when a batch pays, kept up to date as messages come after the last batch. */
-export class TrimFigures {
+class TrimFigures {
   readonly #limits: TrimLimits;
   readonly #items: Item[] = [];
   /** The first item that stays whole, and how many results there are from there on. */
@@ -170,6 +162,48 @@ export class TrimFigures {
   }
 }
 
+/** What the figures were computed for. */
+interface Computed {
+  readonly thread: Thread;
+  readonly plan: Plan;
+  readonly config: {
+    readonly counter: Counter;
+    readonly budget: Budget;
+    readonly policy: { readonly ladder: readonly { readonly trims?: TrimLimits }[] };
+  };
+}
+
+/** What a batch of trimming would do to a thread, computed step by step: only new messages cost anything. */
+export class GrowingTrim {
+  #computed: Computed | undefined;
+  #figures: TrimFigures | undefined;
+
+  /** Undefined if the policy does not trim. */
+  of({ thread, plan, config }: Computed): TrimCase | undefined {
+    const { counter, policy, budget } = config;
+    const limits = policy.ladder.find(({ trims }) => trims !== undefined)?.trims;
+    if (limits === undefined) return undefined;
+    const before = this.#computed;
+    const isSame =
+      before !== undefined &&
+      before.plan === plan &&
+      before.config.counter === counter &&
+      before.config.policy === policy &&
+      messageLimit(before.config.budget) === messageLimit(budget) &&
+      before.thread.length <= thread.length;
+    const figures =
+      this.#figures === undefined || !isSame
+        ? new TrimFigures(limitsWithin(limits, messageLimit(budget)))
+        : this.#figures;
+    const from = isSame ? before.thread.length : Math.max(plan.start, plan.trimmedTo ?? 0);
+    if (!isSame || before.thread !== thread)
+      for (const { message } of thread.path(from)) figures.push(message, counter.message(message));
+    this.#computed = { thread, plan, config };
+    this.#figures = figures;
+    return figures.case;
+  }
+}
+
 /** A batch that frees less is not worth a plan. */
 export const LEAST_FREED_TOKENS = 500;
 
@@ -192,10 +226,11 @@ export function trimPays(
 /** How many results a message holds that trimming would shorten, and how many calls. */
 export function longParts(
   message: Message,
-  limits: TrimLimits,
+  { standInChars, argsChars }: TrimLimits,
 ): { readonly results: number; readonly calls: number } {
+  const results = resultsOf(message).map(resultText);
   return {
-    results: resultsOf(message).filter((result) => isLongResult(result, limits)).length,
-    calls: callsOf(message).filter((call) => isLongCall(call, limits)).length,
+    results: results.filter((text) => excessChars(text, standInChars) > 0).length,
+    calls: callsOf(message).filter(({ args }) => excessChars(args, argsChars) > 0).length,
   };
 }

@@ -7,7 +7,7 @@ import { squeeze } from '../compact/rungs/squeeze.ts';
 import { summarize } from '../compact/rungs/summarize.ts';
 import { trim } from '../compact/rungs/trim.ts';
 import { DEFAULT_STYLE } from '../plan/plan.ts';
-import { THRIFT, type Thrift, type TrimLimits } from '../plan/trim-figures.ts';
+import { type Thrift, THRIFT, type TrimLimits } from '../plan/trim-figures.ts';
 
 export interface LadderOptions {
   /** How much of older tool output is trimmed: the one choice between what a session costs and what stays exact. */

@@ -1,8 +1,7 @@
 import { groupedBy } from '../check/list.ts';
 import { callsOf, resultsOf, resultText, type CallPart, type Outcome } from '../message/message.ts';
 import { oneLine } from '../message/text.ts';
-import type { ToolPolicies } from '../plan/durability.ts';
-import { expired } from '../plan/expiry.ts';
+import { expired, type ToolPolicies } from '../plan/tool-policy.ts';
 import type { Plan, SummarizeRecord } from '../plan/plan.ts';
 import { redactSecrets } from '../summary/redact.ts';
 import type { Node } from '../thread/thread.ts';

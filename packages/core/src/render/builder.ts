@@ -13,20 +13,11 @@ import {
   type Role,
   withParts,
 } from '../message/message.ts';
-import type { Node, Thread } from '../thread/thread.ts';
+import type { Node, Thread, Window } from '../thread/thread.ts';
 import { OpenCalls } from '../thread/units.ts';
-import { isPinned } from '../plan/pins.ts';
-import {
-  holdsReasoning,
-  windowOf,
-  type Plan,
-  type PlanRecord,
-  type SummarizeRecord,
-  type Window,
-} from '../plan/plan.ts';
-import { actions, type Action } from '../plan/precedence.ts';
-import { standIns } from './stand-in.ts';
-import { isInPlace, inPlace } from './in-place.ts';
+import { type Action, actions, isPinned } from '../plan/actions.ts';
+import { holdsReasoning, type Plan, type PlanRecord, type SummarizeRecord } from '../plan/plan.ts';
+import { inPlace, isInPlace, standIns } from './record.ts';
 import type { PromptSize } from '../plan/trigger.ts';
 import { cachePoints, type CachePointOptions } from './cache-points.ts';
 import type { Prompt, PromptMessage, Source } from './prompt.ts';
@@ -63,7 +54,7 @@ export class GrowingPrompt {
     const made = this.#made;
     const isSame = made?.plan === plan && made.config.counter === config.counter;
     if (this.#builder === undefined || !isSame || made.thread.length > thread.length)
-      this.#builder = new PromptBuilder(windowOf(thread, plan), plan, config);
+      this.#builder = new PromptBuilder(thread.window(plan), plan, config);
     else if (made.thread !== thread)
       for (const node of thread.path(made.thread.length)) this.#builder.push(node);
     this.#made = { thread, plan, config };
@@ -86,7 +77,7 @@ export class PromptBuilder {
   readonly #rounds: number[] = [];
   readonly #summaries: SummarizeRecord[];
   readonly #openCalls = new OpenCalls();
-  #round: Node[] = [];
+  #round: RoundMessage[] = [];
   /** What the pins among the first `#weighed` messages cost. */
   #pinnedTokens = 0;
   #weighed = 0;
@@ -119,7 +110,7 @@ export class PromptBuilder {
 
   /** The index of the first message that is held back, because results are missing. */
   get heldBackFrom(): number | undefined {
-    return this.#round[0]?.index;
+    return this.#round[0]?.node.index;
   }
 
   get extent(): PromptSize {
@@ -154,8 +145,7 @@ export class PromptBuilder {
       return;
     }
     // A message without calls is a round of its own.
-    this.#round.push(node);
-    this.#openCalls.next(node.message);
+    this.#round.push({ node, answered: this.#openCalls.next(node.message) });
     if (this.#openCalls.open.size === 0) this.#closeRound();
   }
 
@@ -177,15 +167,9 @@ export class PromptBuilder {
     const missing = [...this.#openCalls.open.values()];
     this.#round = [];
     this.#openCalls.endRound();
-    const waiting = new Set<string>();
-    for (const { message } of round)
-      for (const part of message.parts) if (part.kind === 'call') waiting.add(part.callId);
-    const strays: [Node, Places][] = [];
-    for (const node of round) {
-      const stray = strayPlaces(node.message, waiting);
-      if (stray.size > 0) strays.push([node, stray]);
-      if (stray.size === 0) this.#emit(this.#shown(node));
-      else this.#emitWithout(node, stray);
+    for (const shown of round) {
+      if (shown.answered.includes(undefined)) this.#emitWithoutStray(shown);
+      else this.#emit(this.#shown(shown.node));
       this.#inRound = true;
     }
     for (const call of missing)
@@ -194,12 +178,12 @@ export class PromptBuilder {
         source: { kind: 'no-result', callId: call.callId },
       });
     this.#inRound = false;
-    for (const [node, stray] of strays) this.#emitStray(node, stray);
+    for (const shown of round) if (shown.answered.includes(undefined)) this.#emitStray(shown);
   }
 
-  #emitWithout(node: Node, stray: Places): void {
+  #emitWithoutStray({ node, answered }: RoundMessage): void {
     const { message } = this.#shown(node);
-    const late = lateResults(message, stray);
+    const late = lateResults(message, answered);
     const parts = message.parts.filter((part) => part.kind !== 'result' || !late.has(part));
     const source = { kind: 'changed', id: node.id, by: 'stray' } as const;
     this.#emit({ message: withParts(message, parts), source });
@@ -220,8 +204,8 @@ export class PromptBuilder {
   }
 
   /** A result that no provider would accept as one is shown as what it is: a tool's text. */
-  #emitStray(node: Node, stray: Places): void {
-    const parts = [...lateResults(this.#shown(node).message, stray)].flatMap(strayParts);
+  #emitStray({ node, answered }: RoundMessage): void {
+    const parts = [...lateResults(this.#shown(node).message, answered)].flatMap(strayParts);
     const source = { kind: 'changed', id: node.id, by: 'stray' } as const;
     this.#emit({ message: { role: 'user', parts }, source });
   }
@@ -304,23 +288,14 @@ function withoutBoundReasoning(shown: PromptMessage, id: MessageId): PromptMessa
   };
 }
 
-/** Some of a message's results, by their order: two may name one call. */
-type Places = ReadonlySet<number>;
-
-/** The results that no call waits for; a call waits for one. */
-function strayPlaces(message: Message, waiting: Set<string>): Places {
-  const places = new Set<number>();
-  let place = 0;
-  for (const part of message.parts) {
-    if (part.kind !== 'result') continue;
-    if (!waiting.delete(part.callId)) places.add(place);
-    place++;
-  }
-  return places;
+/** A message of a round, with the call that each of its results answers: two results may name one call. */
+interface RoundMessage {
+  readonly node: Node;
+  readonly answered: readonly (CallPart | undefined)[];
 }
 
-function lateResults(shown: Message, places: Places): ReadonlySet<ResultPart> {
-  return new Set(resultsOf(shown).filter((_, place) => places.has(place)));
+function lateResults(shown: Message, answered: RoundMessage['answered']): ReadonlySet<ResultPart> {
+  return new Set(resultsOf(shown).filter((_, place) => answered[place] === undefined));
 }
 
 /** What a result that came too late holds, with a note on where it comes from. */

@@ -6,8 +6,7 @@ import {
   type Message,
   type MessageId,
 } from '../message/message.ts';
-import { captureDeterminism, type ToolPolicies } from '../plan/durability.ts';
-import { expires } from '../plan/expiry.ts';
+import { captureDeterminism, expires, type ToolPolicies } from '../plan/tool-policy.ts';
 import type { Node, Thread } from '../thread/thread.ts';
 import type { Clock, ThreadKey } from '../ports.ts';
 import type { SessionConfig } from './config/session-config.ts';

@@ -3,7 +3,7 @@ import { conversationAt, controlsOf, type Controls, type Where } from './recogni
 import { Conversations } from './recognise/conversations.ts';
 import { sendFitting } from './recognise/sending.ts';
 import type { Thrift } from '../plan/trim-figures.ts';
-import type { ToolPolicies } from '../plan/durability.ts';
+import type { ToolPolicies } from '../plan/tool-policy.ts';
 import type { Policy } from '../compact/policy.ts';
 import type {
   ArtifactStore,

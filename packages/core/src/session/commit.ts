@@ -1,15 +1,9 @@
 import type { CompactionEvent } from '../events.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Store } from '../ports.ts';
+import type { Store, StoredWindow } from '../ports.ts';
 import { withPathFor } from './path.ts';
-import {
-  committed,
-  compacted,
-  overtaken,
-  withOldestCommitted,
-  type SessionState,
-  type UncommittedPlan,
-} from './state/state.ts';
+import type { Thread } from '../thread/thread.ts';
+import { compacted, type SessionState, type UncommittedPlan } from './state/state.ts';
 
 /** What became of a plan. */
 export type Commit =
@@ -65,4 +59,41 @@ export async function withNewestPlan(store: Store, state: SessionState): Promise
   const loaded = await withPathFor(store, newer, newer.plan);
   // What the other process sent is not known here.
   return newer.version === version ? loaded : { ...compacted(loaded), sent: { kind: 'resumed' } };
+}
+
+/** A plan is in force and committed as the next version. */
+function committed(state: SessionState, plan: Plan): SessionState {
+  const version = state.latest + 1;
+  return { ...state, thread: released(state.thread, plan), plan, version, latest: version };
+}
+
+/** Messages that a plan does not show are in the store: from this many on, they leave the memory. */
+const RELEASED_MESSAGES = 32;
+
+function released(thread: Thread, plan: Plan): Thread {
+  return plan.start - thread.base < RELEASED_MESSAGES
+    ? thread
+    : thread.released(plan.start, thread.window(plan).carried);
+}
+
+/** A plan is in force although the store did not take it. */
+export function uncommitted(state: SessionState, pending: UncommittedPlan): SessionState {
+  return { ...state, plan: pending.plan, uncommitted: [...state.uncommitted, pending] };
+}
+
+/** The oldest plan that the store had not taken is committed. */
+function withOldestCommitted(state: SessionState): SessionState {
+  const version = state.latest + 1;
+  return { ...state, version, latest: version, uncommitted: state.uncommitted.slice(1) };
+}
+
+/** Another writer committed first: its plan is in force. */
+function overtaken(state: SessionState, stored: StoredWindow | undefined): SessionState {
+  return {
+    ...state,
+    plan: stored?.current?.plan ?? state.plan,
+    version: stored?.current?.version ?? state.version,
+    latest: stored?.version ?? state.latest,
+    uncommitted: [],
+  };
 }

@@ -1,12 +1,11 @@
 import { lazyField } from '../check/lazy-field.ts';
 import type { CompactionEvent } from '../events.ts';
-import type { Codec } from '../ports.ts';
-import type { Outcome } from './outcome.ts';
 import type { Plan } from '../plan/plan.ts';
 import { indexIn, remindedPrompt } from '../recall/reminded-prompt.ts';
 import type { Prompt, PromptMessage } from '../render/prompt.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import type { SessionState } from './state/state.ts';
+import type { Outcome, Work } from './work.ts';
 
 /** A prompt in the host's own format, with what led to it. */
 export interface Fitted<Wire> {
@@ -37,16 +36,19 @@ export interface Fitted<Wire> {
 /** A prompt that is not encoded yet. */
 export type FittedPrompt = Omit<Fitted<unknown>, 'messages'>;
 
-/** The prompt of a state as it is shown, with what led to it and what the host should send after a compaction. */
+/** The prompt as it goes out. */
+export function sendPrompt<Wire>(work: Work<Wire>, shown: Prompt, outcome: Outcome): Fitted<Wire> {
+  const fitted = fittedPrompt(work, shown, outcome, work.state.config.policy.continueWith);
+  work.state = withSent(work.state, fitted.prompt);
+  return fitted;
+}
+
+/** The prompt as it is shown, with what led to it and what the host should send after a compaction. */
 export function fittedPrompt<Wire>(
-  state: SessionState,
+  { state, config: { codec } }: Work<Wire>,
   shown: Prompt,
-  codec: Codec<Wire>,
-  {
-    events,
-    changed = false,
-    continueWith,
-  }: Outcome & { readonly continueWith: string | undefined },
+  { events, changed = false }: Outcome,
+  continueWith?: string,
 ): Fitted<Wire> {
   const { config, plan, version } = state;
   const newest = state.resent.size === 0 ? shown : inNewestForms(shown, state);
@@ -78,10 +80,7 @@ function reminded(prompt: Prompt, { reminding, thread, plan, config }: SessionSt
 }
 
 /** The state once a prompt was handed to the host, or goes out as it is. */
-export function withSent(
-  state: SessionState,
-  prompt: Pick<Prompt, 'messages' | 'tokens'>,
-): SessionState {
+function withSent(state: SessionState, prompt: Pick<Prompt, 'messages' | 'tokens'>): SessionState {
   const { plan, thread, config, figures, reminding } = state;
   return {
     ...state,

@@ -1,7 +1,7 @@
 import { type MessageId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Store } from '../ports.ts';
-import { Thread, type Node } from '../thread/thread.ts';
+import { type Node, Thread } from '../thread/thread.ts';
 import { unitAround } from '../thread/units.ts';
 import type { SessionState } from './state/state.ts';
 

@@ -1,5 +1,5 @@
 import type { MessageId } from '../message/message.ts';
-import { planWithPins } from '../plan/pins.ts';
+import { planWithPins } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Store } from '../ports.ts';
 import type { Node } from '../thread/thread.ts';

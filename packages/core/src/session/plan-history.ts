@@ -1,11 +1,5 @@
-import { sameShow } from '../plan/pins.ts';
-import {
-  withoutReasoningFrom,
-  currentSummary,
-  emptyPlan,
-  windowOf,
-  type Plan,
-} from '../plan/plan.ts';
+import { sameShow } from '../plan/actions.ts';
+import { withoutReasoningFrom, currentSummary, emptyPlan, type Plan } from '../plan/plan.ts';
 import type { Store } from '../ports.ts';
 import { digestOf, type Digest } from '../recall/digest.ts';
 import type { Prompt } from '../render/prompt.ts';
@@ -85,7 +79,7 @@ export async function promptAt(
   const isPast = version > 0 && version !== state.version;
   const until = length ?? (isPast ? plan.threadVersion : state.thread.length);
   const { thread } = await withPathFor(store, state, plan, until);
-  return render(windowOf(thread, plan, until), plan, state.config);
+  return render(thread.window(plan, until), plan, state.config);
 }
 
 /** The digest of the summary in force. */

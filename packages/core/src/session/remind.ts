@@ -2,7 +2,7 @@ import { errorText } from '../check/error-text.ts';
 import type { EventDetail } from '../events.ts';
 import type { ArtifactId, MessageId } from '../message/message.ts';
 import { headOf } from '../message/text.ts';
-import { windowOf, type Plan } from '../plan/plan.ts';
+import { type Plan } from '../plan/plan.ts';
 import {
   recallFor,
   rehydrate,
@@ -55,7 +55,7 @@ export async function remind(
   before: SessionState,
   prompt: PromptBuilder,
 ): Promise<Reminded> {
-  const { carried, tail } = windowOf(before.thread, before.plan);
+  const { carried, tail } = before.thread.window(before.plan);
   const nodes = [...carried, ...tail];
   const speech = speechOf(nodes);
   if (speech === undefined) return [before, []];

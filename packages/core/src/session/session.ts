@@ -5,6 +5,7 @@ import type { Trigger } from '../plan/trigger.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import type { Digest } from '../recall/digest.ts';
 import { qualityOf, type Quality } from '../recall/quality.ts';
+import { GrowingPrompt } from '../render/builder.ts';
 import type { Prompt } from '../render/prompt.ts';
 import type { Node } from '../thread/thread.ts';
 import { budget, messageLimit, type Budget } from '../tokens/budget.ts';
@@ -12,7 +13,8 @@ import type { Counter } from '../tokens/counter.ts';
 import { inParts, storedNodes } from './arrival.ts';
 import { policyOf, shownBy } from './config/config.ts';
 import { withNewestPlan } from './commit.ts';
-import { withWholeSent, type Fitted } from './fitted.ts';
+import { Embedding, emit, MOST_RACES, warn, type Work } from './work.ts';
+import { sendPrompt, withWholeSent, type Fitted } from './fitted.ts';
 import { checkCompactOptions, checkRefusal, checkSessionChanges } from './config/options.ts';
 import { planWithin, promptAt, summaryDigest } from './plan-history.ts';
 import type {
@@ -21,9 +23,18 @@ import type {
   SessionChanges,
   SessionConfig,
 } from './config/session-config.ts';
-import { appended, resent, sentBefore, withBudget } from './state/state.ts';
-import { keyNamed } from './memory/thread-name.ts';
-import { SessionWork } from './work.ts';
+import { GrowingTrim } from '../plan/trim-figures.ts';
+import { next, withDone, type PromptRequest } from './state/next.ts';
+import {
+  appended,
+  resent,
+  sentBefore,
+  startState,
+  withBudget,
+  type SessionState,
+} from './state/state.ts';
+import { keyNamed } from './memory/stored-thread.ts';
+import { compactIf, compactNow, pin, refused, takeOver, takeStep, undo, unpin } from './steps.ts';
 
 /** Opens the thread of a name, resumed from the store at its newest message or at an older one. */
 export async function openSession<Wire>(
@@ -56,16 +67,21 @@ export async function openSession<Wire>(
  */
 export class Session<Wire = Message> {
   readonly key: ThreadKey;
-  readonly #config: SessionConfig<Wire>;
-  readonly #work: SessionWork<Wire>;
+  readonly #work: Work<Wire>;
   /** Why the codec is probably the wrong one, as far as it was reported. */
   readonly #mismatches = new Set<string>();
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(key: ThreadKey, config: SessionConfig<Wire>, stored?: StoredWindow) {
     this.key = key;
-    this.#config = config;
-    this.#work = new SessionWork(key, config, stored);
+    this.#work = {
+      state: startState(key, config, stored),
+      config,
+      prompt: new GrowingPrompt(),
+      trim: new GrowingTrim(),
+      embedding: new Embedding(),
+      pending: config.assumption === undefined ? [] : [config.assumption],
+    };
   }
 
   /** The plan in force. */
@@ -116,19 +132,20 @@ export class Session<Wire = Message> {
 
   /** What the prompt's messages cost, as a share of what they may cost. */
   get pressure(): number {
-    return this.#work.prompt.tokens / messageLimit(this.#work.state.config.budget);
+    const { state, prompt } = this.#work;
+    return prompt.of(state).tokens / messageLimit(state.config.budget);
   }
 
   /** Appends messages in the host's format and returns their ids. A message that is there already keeps its id. */
   append(...wire: readonly Wire[]): Promise<readonly MessageId[]> {
     return this.#exclusively(() =>
-      this.#append(this.#config.codec.decode(wire, this.earlier), wire),
+      this.#append(this.#work.config.codec.decode(wire, this.earlier), wire),
     );
   }
 
   /** Notes whether new messages are probably of another format; the next prompt reports it, once for each reason. */
   #checkFormat(wire: readonly Wire[]): void {
-    const mismatch = this.#config.codec.mismatch?.(wire);
+    const mismatch = this.#work.config.codec.mismatch?.(wire);
     if (mismatch === undefined || this.#mismatches.has(mismatch)) return;
     this.#mismatches.add(mismatch);
     this.#work.pending.push(mismatch);
@@ -136,7 +153,7 @@ export class Session<Wire = Message> {
 
   /** Emits what a provider said about a request as events. */
   report(...reports: readonly ProviderReport[]): void {
-    for (const report of reports) this.#work.emit(report);
+    for (const report of reports) emit(this.#work, report);
   }
 
   /** Appends messages that are decoded already; `wire` is what they were decoded from. */
@@ -155,21 +172,28 @@ export class Session<Wire = Message> {
     // A message that the codec has understood is of its format. Not every format has system messages.
     if (messages.some((m) => m.role === 'system' || m.extra !== undefined || isOpaque(m)))
       this.#checkFormat(wire);
-    const nodes = await storedNodes(messages, this.#config, this.#work.state);
+    const nodes = await storedNodes(messages, this.#work.config, this.#work.state);
     let { state } = this.#work;
     await inParts(nodes, state.config.clock, (part) => {
       state = appended(state, part);
-      if (part.length < nodes.length) this.#work.prepare(state);
+      // To render very many messages at once takes long.
+      if (part.length < nodes.length) this.#prepare(state);
     });
     // Forms that the host sent meanwhile stay.
     this.#work.state = { ...state, resent: this.#work.state.resent };
     return nodes.map(({ id }) => id);
   }
 
+  /** Renders what has arrived so far. */
+  #prepare(state: SessionState): void {
+    this.#work.prompt.of(state);
+    this.#work.trim.of(state);
+  }
+
   /** Takes over the plans that other writers have committed since the last commit that this session knows of. */
   catchUp(): Promise<void> {
     return this.#exclusively(async () => {
-      const newer = await withNewestPlan(this.#config.store, this.#work.state);
+      const newer = await withNewestPlan(this.#work.config.store, this.#work.state);
       // Forms that the host sent meanwhile stay.
       this.#work.state = { ...newer, resent: this.#work.state.resent };
     });
@@ -195,8 +219,32 @@ export class Session<Wire = Message> {
   prompt(options?: CompactOptions): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
       if (options !== undefined) this.#take(options);
-      return this.#work.fit(options);
+      return this.#fit(options);
     });
+  }
+
+  /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */
+  async #fit(options: CompactOptions = {}): Promise<Fitted<Wire>> {
+    const work = this.#work;
+    options.signal?.throwIfAborted();
+    const events = work.pending.splice(0).map((message) => warn(work, message));
+    let changed = false;
+    let request: PromptRequest | undefined;
+    for (let races = 0; races < MOST_RACES;) {
+      const { state } = work;
+      const { clock, budget: limits } = state.config;
+      const limitTokens = messageLimit(limits);
+      request ??= { now: clock.now(), start: state, limitTokens, done: new Set() };
+      const step = next(state, work.prompt.of(state), () => work.trim.of(state), request);
+      if (step.kind === 'ready') break;
+      const { events: more, changed: isChanged, lost } = await takeStep(work, step, options);
+      events.push(...more);
+      changed ||= isChanged === true;
+      request = lost === true ? undefined : withDone(request, step);
+      if (lost === true) races++;
+    }
+    const shown = work.prompt.of(work.state).finish(work.state.config);
+    return sendPrompt(work, shown, { events, changed });
   }
 
   /**
@@ -213,7 +261,7 @@ export class Session<Wire = Message> {
   compact(options?: CompactOptions): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
       if (options !== undefined) this.#take(options);
-      return this.#work.compactNow(options);
+      return compactNow(this.#work, options);
     });
   }
 
@@ -221,7 +269,7 @@ export class Session<Wire = Message> {
   compactIf(trigger: Trigger, options: CompactOptions = {}): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
       checkCompactOptions(options);
-      return this.#work.compactIf(trigger, options);
+      return compactIf(this.#work, trigger, options);
     });
   }
 
@@ -245,7 +293,7 @@ export class Session<Wire = Message> {
     return this.#exclusively(async () => {
       checkRefusal(refusal);
       this.#take(options);
-      return this.#work.refused(refusal, options);
+      return refused(this.#work, refusal, options);
     });
   }
 
@@ -254,35 +302,35 @@ export class Session<Wire = Message> {
    * fits.
    */
   undo(): Promise<boolean> {
-    return this.#exclusively(() => this.#work.undo());
+    return this.#exclusively(() => undo(this.#work));
   }
 
   /** Keeps a message whole from now on, with its calls or results; one that was compacted comes back. */
   pin(id: MessageId): Promise<void> {
-    return this.#exclusively(() => this.#work.pin(id));
+    return this.#exclusively(() => pin(this.#work, id));
   }
 
   /** Undoes `pin`: the message stays as it is until the next compaction, which may change it. */
   unpin(id: MessageId): Promise<void> {
-    return this.#exclusively(() => this.#work.unpin(id));
+    return this.#exclusively(() => unpin(this.#work, id));
   }
 
   /** The plan in force when the thread had so many messages. */
   planWithin(length: number): Promise<Plan> {
-    return planWithin(this.#config.store, this.#work.state, length);
+    return planWithin(this.#work.config.store, this.#work.state, length);
   }
 
   /** Starts with the plan of a thread that shares its first messages, if the plan was made for no more than those. */
   takeOver(plan: Plan, sharedMessages: number): Promise<boolean> {
     return this.#exclusively(async () => {
       if (plan.threadVersion > sharedMessages || this.version > 0) return false;
-      return this.#work.takeOver(plan);
+      return takeOver(this.#work, plan);
     });
   }
 
   /** Copies the path of another session up to one of its messages, with the plan that was in force there. */
   async copyFrom(other: Session<Wire>, head: MessageId): Promise<void> {
-    const shared = await other.#config.store.path(other.key, head);
+    const shared = await other.#work.config.store.path(other.key, head);
     await this.appendDecoded(shared.map(({ message }) => message));
     // Reasoning that both share was signed after what the plan of that time showed.
     await this.takeOver(await other.planWithin(shared.length), shared.length);
@@ -293,17 +341,19 @@ export class Session<Wire = Message> {
    * as `length` says. What was recalled for one turn is not in it. Version 0 shows the thread without any plan.
    */
   promptAt(version: number, length?: number): Promise<Prompt> {
-    return this.#exclusively(() => promptAt(this.#config.store, this.#work.state, version, length));
+    return this.#exclusively(() =>
+      promptAt(this.#work.config.store, this.#work.state, version, length),
+    );
   }
 
   /** What the present summary replaces, each with the path to read it back by; undefined if there is no summary. */
   digest(): Promise<Digest | undefined> {
-    return this.#exclusively(() => summaryDigest(this.#config.store, this.#work.state));
+    return this.#exclusively(() => summaryDigest(this.#work.config.store, this.#work.state));
   }
 
   /** How well the agent goes on since the last compaction; undefined if there was none. */
   quality(): Promise<Quality | undefined> {
-    return this.#exclusively(() => qualityOf(this.#config.store, this.key));
+    return this.#exclusively(() => qualityOf(this.#work.config.store, this.key));
   }
 
   /** Takes over what a request says of the host. */

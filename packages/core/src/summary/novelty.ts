@@ -1,5 +1,5 @@
 import { Heap } from '../check/heap.ts';
-import { contentWords } from '../message/words.ts';
+import { contentWords } from '../message/text.ts';
 
 /** Exact strings count more than words: they cannot be guessed. */
 const EXACT = /\d|_|\p{Ll}\p{Lu}/u;

@@ -1,11 +1,11 @@
 import { reversed } from '../check/list.ts';
 import {
   callsOf,
+  type Message,
+  type MessageId,
   messageId,
   resultsOf,
   startsTurn,
-  type Message,
-  type MessageId,
   type ThreadId,
 } from '../message/message.ts';
 
@@ -18,6 +18,18 @@ export interface Node {
   /** The turn it belongs to, from 1; 0 before the first user message. */
   readonly turn: number;
   readonly message: Message;
+}
+
+/** The messages a prompt is made of: earlier ones that are carried, and the path from the plan's start on. */
+export interface Window {
+  readonly carried: readonly Node[];
+  readonly tail: readonly Node[];
+}
+
+/** What a plan says about its window. */
+interface Shown {
+  readonly start: number;
+  readonly carried: readonly { readonly id: MessageId }[];
 }
 
 /**
@@ -81,6 +93,16 @@ export class Thread {
   /** The current path from an index on. */
   path(from: number = this.#base): readonly Node[] {
     return this.#path.slice(Math.max(0, from - this.#base), this.#count);
+  }
+
+  /** What a plan shows, up to the head or up to an earlier length of the path. */
+  window({ start, carried }: Shown, length: number = this.length): Window {
+    const from = Math.max(start, this.#base) - this.#base;
+    const to = Math.max(from, Math.min(length - this.#base, this.#count));
+    return {
+      carried: carried.flatMap(({ id }) => this.#nodes.get(id) ?? []),
+      tail: this.#path.slice(from, to),
+    };
   }
 
   /** The messages of the current path that are in memory. The newest thread returns them without a copy. */
@@ -188,4 +210,32 @@ export class Thread {
 function unansweredIn(messages: readonly Message[]): readonly Message[] {
   const answered = new Set(messages.flatMap(resultsOf).map(({ callId }) => callId));
   return messages.filter((message) => callsOf(message).some(({ callId }) => !answered.has(callId)));
+}
+
+/** Messages named one by one, in thread order, never empty: it needs no thread to be resolved. */
+export interface Span {
+  readonly ids: readonly [MessageId, ...MessageId[]];
+  readonly firstTurn: number;
+  readonly lastTurn: number;
+}
+
+/** The span of some nodes of one path, or undefined if there are none. */
+export function spanOf(nodes: readonly [Node, ...Node[]]): Span;
+export function spanOf(nodes: readonly Node[]): Span | undefined;
+export function spanOf(nodes: readonly Node[]): Span | undefined {
+  const [first, ...rest] = nodes;
+  if (first === undefined) return undefined;
+  for (let i = 1; i < nodes.length; i++) {
+    if ((nodes[i] as Node).index <= (nodes[i - 1] as Node).index) {
+      throw new RangeError(
+        `a span must be in thread order: ${nodes[i]?.id} comes after its successor`,
+      );
+    }
+  }
+  const last = rest.at(-1) ?? first;
+  return {
+    ids: [first.id, ...rest.map((node) => node.id)],
+    firstTurn: first.turn,
+    lastTurn: last.turn,
+  };
 }

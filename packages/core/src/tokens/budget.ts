@@ -61,24 +61,21 @@ export function besideMessages(b: Budget): number {
   return b.systemTokens + b.toolTokens + b.formattingTokens;
 }
 
-/** What is sent in addition to the messages, and what is kept free. */
-export function overheadTokens(b: Budget): number {
-  return besideMessages(b) + b.outputTokens + b.safetyTokens + b.rehydrationTokens;
-}
-
-/** The most that messages may cost: no prompt is ever larger. */
+/** The most that messages may cost: the window, less what is sent beside them and what is kept free. */
 export function messageLimit(b: Budget): number {
-  return Math.max(0, b.windowTokens - overheadTokens(b));
+  const freeTokens = b.outputTokens + b.safetyTokens + b.rehydrationTokens;
+  return Math.max(0, b.windowTokens - besideMessages(b) - freeTokens);
 }
 
-/** Where compaction should begin: the soft share of the window, less the overhead. */
+/** Where compaction should begin: what messages may cost if only the soft share of the window is used. */
 export function softLimit(b: Budget): number {
-  return Math.max(0, Math.floor(b.windowTokens * b.softShare) - overheadTokens(b));
+  return messageLimit({ ...b, windowTokens: Math.floor(b.windowTokens * b.softShare) });
 }
 
 /** The same budget, with messages of at most so many tokens. */
 export function boundedTo(b: Budget, tokens: number): Budget {
-  return { ...b, windowTokens: Math.min(b.windowTokens, overheadTokens(b) + tokens) };
+  const lessTokens = Math.max(0, messageLimit(b) - tokens);
+  return { ...b, windowTokens: b.windowTokens - lessTokens };
 }
 
 /** A budget that bounds the messages alone. */

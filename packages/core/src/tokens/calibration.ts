@@ -1,6 +1,5 @@
 import type { Message } from '../message/message.ts';
-import { counterOf, type Counter } from './counter.ts';
-import { mediaTokens, type MediaProvider } from './media.ts';
+import { type Counter, counterOf, type MediaProvider, mediaTokens } from './counter.ts';
 import { weighRuns } from './runs.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { MediaProvider } from './media.ts';
+import type { MediaProvider } from './counter.ts';
 
 /** A public tokenizer, and whose model it is for. */
 export type Tokenizer = Pick<ModelFacts, 'encoding' | 'provider'>;
@@ -195,4 +195,33 @@ function longestPrefix(table: ModelTable, id: string): ModelFacts | undefined {
   for (const prefix of Object.keys(table))
     if (id.startsWith(prefix) && prefix.length > best.length) best = prefix;
   return best === '' ? undefined : table[best];
+}
+
+/**
+ * ` (did you mean gpt-5?)` if a known model is one typing error away; otherwise nothing. Digits are versions: another
+ * digit is not a typing error.
+ */
+export function modelMeant(model: string): string {
+  if (model.length > LONGEST_ID) return '';
+  const folder = model.slice(0, model.lastIndexOf('/') + 1);
+  for (const id of oneSlipAway(model.slice(folder.length)))
+    if (isKnownModel(id)) return ` (did you mean ${folder}${id}?)`;
+  return '';
+}
+
+/** Every change of a letter is tried. */
+const LONGEST_ID = 100;
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz.-';
+
+/** Two letters exchanged, one too many, one too few, a wrong one. */
+function* oneSlipAway(id: string): Generator<string> {
+  for (let i = 1; i < id.length; i++)
+    yield id.slice(0, i - 1) + id.charAt(i) + id.charAt(i - 1) + id.slice(i + 1);
+  for (let i = 0; i < id.length; i++)
+    if (!/\d/.test(id.charAt(i))) yield id.slice(0, i) + id.slice(i + 1);
+  for (let i = 0; i < id.length; i++)
+    for (const letter of LETTERS) yield id.slice(0, i) + letter + id.slice(i);
+  for (let i = 0; i < id.length; i++)
+    if (!/\d/.test(id.charAt(i)))
+      for (const letter of LETTERS) yield id.slice(0, i) + letter + id.slice(i + 1);
 }

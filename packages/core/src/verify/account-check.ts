@@ -1,5 +1,5 @@
 import { wholeText } from '../message/message.ts';
-import { namesIn, sentencesOf } from '../message/words.ts';
+import { namesIn, sentencesOf } from '../message/text.ts';
 import { turnedRound } from '../extract/facts/supersede.ts';
 import type { Fact, Summary } from '../plan/summary.ts';
 import type { Redact } from '../summary/redact.ts';

@@ -6,7 +6,7 @@ import {
   textOf,
   type MessageId,
 } from '../message/message.ts';
-import { contentWords } from '../message/words.ts';
+import { contentWords } from '../message/text.ts';
 import { sentences } from '../extract/story/passages.ts';
 import { saidByUser } from '../extract/story/user-words.ts';
 import type { Speaker } from '../plan/summary.ts';

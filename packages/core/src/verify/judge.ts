@@ -1,5 +1,5 @@
 import type { MessageId } from '../message/message.ts';
-import { namesIn } from '../message/words.ts';
+import { namesIn } from '../message/text.ts';
 import { baseOf, pathsIn, type Evidence, type Statement } from './evidence.ts';
 import { intendedPath } from './known-path.ts';
 import { misquoted } from './misquote.ts';

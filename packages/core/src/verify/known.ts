@@ -1,4 +1,4 @@
-import { contentWords } from '../message/words.ts';
+import { contentWords } from '../message/text.ts';
 import { plain } from '../extract/facts/supersede.ts';
 
 /** Two texts with this share of the shorter one's words in common say the same. */

@@ -1,4 +1,4 @@
-import { contentWords } from '../message/words.ts';
+import { contentWords } from '../message/text.ts';
 import type { Speaker } from '../plan/summary.ts';
 import { repeatedPassage, tokensOf, type Step, type Token } from './alignment.ts';
 import type { Evidence, Statement } from './evidence.ts';

@@ -1,6 +1,6 @@
 import { lastIndex, lastOf } from '../check/list.ts';
 import { isJsonObject, parseJson } from '../message/json.ts';
-import { contentWords } from '../message/words.ts';
+import { contentWords } from '../message/text.ts';
 import type { FileRecord, Summary, ToolOutcome } from '../plan/summary.ts';
 
 /** Why the record of files and outcomes contradicts a sentence, if it does. */

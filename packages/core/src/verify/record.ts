@@ -1,6 +1,6 @@
 import { sorted } from '../check/list.ts';
 import { textOf } from '../message/message.ts';
-import { contentWords } from '../message/words.ts';
+import { contentWords } from '../message/text.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Kept } from '../extract/extract.ts';
 import { rolesOf, withoutAnnouncements } from '../extract/story/agent-words.ts';

@@ -1,4 +1,4 @@
-import { oneLine } from '../message/text.ts';
+import { namesIn, oneLine, sentencesOf } from '../message/text.ts';
 import type { Kept } from '../extract/extract.ts';
 import { constraints } from '../extract/facts/statements.ts';
 import { plain, standingFacts, type Superseded } from '../extract/facts/supersede.ts';
@@ -6,7 +6,6 @@ import { accountParts, accountWithin, ANALYSIS_HEADING, cleanAccount } from '../
 import { summaryText } from '../summary/account-render.ts';
 import type { Redact } from '../summary/redact.ts';
 import { EMPTY_SUMMARY, type Fact, type Note, type Summary } from '../plan/summary.ts';
-import { namesIn, sentencesOf } from '../message/words.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { AccountCheck, claimsOf } from './account-check.ts';

@@ -1,4 +1,4 @@
-import { contentWords } from '../message/words.ts';
+import { contentWords } from '../message/text.ts';
 
 /** A line of tool text that speaks to the model rather than about the world. */
 const ADDRESSES =

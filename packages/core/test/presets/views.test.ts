@@ -8,7 +8,6 @@ import {
   spanOf,
   STRICT_RULES,
   unitStarts,
-  windowOf,
   type Node,
   type PlanRecord,
   type Thread,
@@ -47,7 +46,7 @@ function view(messages: readonly Message[], ...condensations: readonly Condensat
   const of = thread(...messages);
   const plan = planOf(of, condensations);
   const context = { rules: STRICT_RULES, counter, cacheLimits: { markers: 0, minimumTokens: 0 } };
-  const prompt = render(windowOf(of, plan), plan, context);
+  const prompt = render(of.window(plan), plan, context);
   expectValid(of, plan, prompt, context);
   return prompt.messages.map(nameOf).join(' ');
 }
@@ -131,8 +130,8 @@ test('C18 a result that comes twice is seen once as a result', () => {
   const of = thread(...messages);
   const plan = planOf(of, []);
   const context = { rules: STRICT_RULES, counter, cacheLimits: { markers: 0, minimumTokens: 0 } };
-  const { messages: seen } = render(windowOf(of, plan), plan, context);
-  expectValid(of, plan, { ...render(windowOf(of, plan), plan, context) }, context);
+  const { messages: seen } = render(of.window(plan), plan, context);
+  expectValid(of, plan, { ...render(of.window(plan), plan, context) }, context);
   assert.equal(
     seen.filter(({ message }) => message.parts.some(({ kind }) => kind === 'result')).length,
     1,

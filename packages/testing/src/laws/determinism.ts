@@ -1,12 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Plan, Prompt } from '@bobbin/core';
-import {
-  render,
-  PromptBuilder,
-  windowOf,
-  type PromptMessage,
-  type Source,
-} from '@bobbin/core/internal';
+import { render, PromptBuilder, type PromptMessage, type Source } from '@bobbin/core/internal';
 import { promptLine } from '../prompt-lines.ts';
 import { withoutMeta, type Breach, type Scene } from './scene.ts';
 
@@ -25,7 +19,7 @@ export function* deterministic(scene: Scene): Iterable<Breach> {
   const copy = copyOf(plan);
   if (!isDeepStrictEqual(copy, plan))
     yield { law: 'a plan is pure data', detail: 'its JSON does not give it back' };
-  yield* same('rendered again', prompt, render(windowOf(thread, copy), copy, context));
+  yield* same('rendered again', prompt, render(thread.window(copy), copy, context));
 }
 
 /** With one plan, the prompt of a shorter path is a prefix of the prompt of a longer one. */
@@ -33,7 +27,7 @@ export function* growsAtTheEnd(scene: Scene): Iterable<Breach> {
   const { thread, plan, prompt, context } = scene;
   const law = 'with one plan a prompt is a prefix of the next';
   const shortest = Math.min(plan.threadVersion, thread.length);
-  const builder = new PromptBuilder(windowOf(thread, plan, shortest), plan, context);
+  const builder = new PromptBuilder(thread.window(plan, shortest), plan, context);
   const lengths: number[] = [];
   let before: readonly PromptMessage[] = [];
   for (let length = shortest; ; length++) {
@@ -53,7 +47,7 @@ export function* growsAtTheEnd(scene: Scene): Iterable<Breach> {
   yield* same('rendered message by message', prompt, builder.finish(context));
   const middle = (shortest + thread.length) >> 1;
   if (middle === shortest) return;
-  const shorter = new PromptBuilder(windowOf(thread, plan, middle), plan, context);
+  const shorter = new PromptBuilder(thread.window(plan, middle), plan, context);
   if (shorter.messages.length !== lengths[middle - shortest])
     yield { law, detail: `at length ${middle} rendering whole and step by step differ` };
 }

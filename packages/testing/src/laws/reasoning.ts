@@ -3,7 +3,6 @@ import {
   emptyPlan,
   holdsReasoning,
   PromptBuilder,
-  windowOf,
   type Node,
   type PromptMessage,
 } from '@bobbin/core/internal';
@@ -57,7 +56,7 @@ function byPlan({ thread, plan, context }: Scene, nodes: readonly Node[]): Map<P
 /** The first of some messages, in path order, before which the prompt is no longer what it was. */
 function firstBroken(scene: Scene, plan: Plan, nodes: readonly Node[]): Node | undefined {
   const { thread, prompt, context } = scene;
-  const builder = new PromptBuilder(windowOf(thread, plan, plan.threadVersion), plan, context);
+  const builder = new PromptBuilder(thread.window(plan, plan.threadVersion), plan, context);
   let length = plan.threadVersion;
   for (const node of nodes) {
     for (; length < node.index; length++) builder.push(thread.at(length) as Node);

@@ -16,7 +16,6 @@ import {
   hasResults,
   startsTurn,
   unitStarts,
-  windowOf,
   type CacheLimits,
   type Node,
   type PlanRecord,
@@ -87,7 +86,7 @@ export interface Scene {
 
 export function sceneOf(thread: Thread, plan: Plan, whole: Prompt, context: LawContext): Scene {
   const prompt = withoutReminders(whole);
-  const { carried, tail } = windowOf(thread, plan);
+  const { carried, tail } = thread.window(plan);
   const window = [...carried, ...tail];
   const recordOf = new Map<MessageId, PlanRecord>();
   for (const record of plan.records) for (const id of record.span.ids) recordOf.set(id, record);

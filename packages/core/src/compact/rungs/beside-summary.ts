@@ -1,7 +1,7 @@
 import { sorted } from '../../check/list.ts';
 import { hasCalls, type MessageId } from '../../message/message.ts';
 import type { PlanRecord } from '../../plan/plan.ts';
-import { spanOf } from '../../thread/span.ts';
+import { spanOf } from '../../thread/thread.ts';
 import type { Entry } from '../draft.ts';
 import type { Effects, Proposal, RungContext } from './rung.ts';
 import { shorten } from './shorten.ts';

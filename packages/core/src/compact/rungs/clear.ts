@@ -1,15 +1,15 @@
 import { reversed } from '../../check/list.ts';
 import type { Json } from '../../message/json.ts';
 import { hasResults, resultsOf, resultText, type ResultPart } from '../../message/message.ts';
-import { spanOf } from '../../thread/span.ts';
+import { spanOf } from '../../thread/thread.ts';
 import { oneLine } from '../../message/text.ts';
 import type { Draft, Entry } from '../draft.ts';
-import { durabilityOf, preservedFields } from '../../plan/durability.ts';
+import { durabilityOf, preservedFields } from '../../plan/tool-policy.ts';
 import { NOTHING } from '../../render/excerpt.ts';
 import { excerptRecord, isIrreplaceable, moveToArtifact } from '../artifact-record.ts';
 import { nonNegative, oneOf, optionsParser } from '../../check/shape.ts';
 import type { ClearRecord, PlanRecord } from '../../plan/plan.ts';
-import { inPlace } from '../../render/in-place.ts';
+import { inPlace } from '../../render/record.ts';
 import type { Effects, Proposal, RungContext, Rung } from './rung.ts';
 
 export interface ClearOptions {
@@ -64,8 +64,7 @@ function candidates(context: RungContext, protectTokens: number): readonly Entry
 
 function proposeClear(context: RungContext, entry: Entry): readonly Proposal[] {
   const span = spanOf([entry.node]);
-  const record = span === undefined ? undefined : clearRecord(context, entry, span);
-  if (span === undefined || record === undefined) return [];
+  const record = clearRecord(context, entry, span);
   const tokensFreed =
     entry.tokens - context.counter.message(inPlace(entry.message, record, context.draft.style));
   if (tokensFreed <= 0) return [];

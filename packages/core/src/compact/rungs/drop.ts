@@ -1,8 +1,8 @@
 import { sorted } from '../../check/list.ts';
 import { isSummary, textOf, type ArtifactId } from '../../message/message.ts';
-import { spanOf } from '../../thread/span.ts';
+import { spanOf } from '../../thread/thread.ts';
 import { oneLine } from '../../message/text.ts';
-import { describeMessage } from '../../render/describe.ts';
+import { describeMessage } from '../artifact-record.ts';
 import type { Draft, Entry } from '../draft.ts';
 import { boolean, oneOf, optionsParser } from '../../check/shape.ts';
 import type { DropIndex } from '../../plan/plan.ts';

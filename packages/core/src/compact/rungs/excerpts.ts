@@ -1,10 +1,10 @@
 import { callsOf, resultsOf, resultText, type MessageId } from '../../message/message.ts';
-import { spanOf } from '../../thread/span.ts';
+import { spanOf } from '../../thread/thread.ts';
 import { besideSummary, type BesideSummary } from '../../plan/cut.ts';
 import type { Draft, Entry } from '../draft.ts';
 import { NOTHING, type Remainder } from '../../render/excerpt.ts';
 import { excerptRecord, moveToArtifact, type Shortened } from '../artifact-record.ts';
-import { inPlace } from '../../render/in-place.ts';
+import { inPlace } from '../../render/record.ts';
 import type { Proposal, RungContext, Rung } from './rung.ts';
 import { excerptsTogether } from '../excerpt-choice.ts';
 

@@ -1,6 +1,6 @@
 import { mediaBytes } from '../../message/message.ts';
 import { NOTHING } from '../../render/excerpt.ts';
-import { spanOf } from '../../thread/span.ts';
+import { spanOf } from '../../thread/thread.ts';
 import { moveToArtifact } from '../artifact-record.ts';
 import type { Rung } from './rung.ts';
 
@@ -23,7 +23,7 @@ export function externalizeMedia(mostBytes: number): Rung {
       return holders.flatMap(({ entry, bytes }) => {
         const span = spanOf([entry.node]);
         const most = entry.node.index < sent ? mostBytes * TARGET_SHARE : mostBytes;
-        if (span === undefined || entry.pinned || total <= most) return [];
+        if (entry.pinned || total <= most) return [];
         if (draft.action(entry) !== undefined) return [];
         total -= bytes;
         const reason = `${bytes} bytes of pictures and files`;

@@ -1,10 +1,10 @@
 import { hasResults, resultsOf } from '../../message/message.ts';
-import { spanOf } from '../../thread/span.ts';
+import { spanOf } from '../../thread/thread.ts';
 import { excerptRecord, moveToArtifact } from '../artifact-record.ts';
 import type { Draft, Entry } from '../draft.ts';
 import type { Remainder } from '../../render/excerpt.ts';
 import { nonNegative, optionsParser } from '../../check/shape.ts';
-import { inPlace } from '../../render/in-place.ts';
+import { inPlace } from '../../render/record.ts';
 import type { Proposal, RungContext, Rung } from './rung.ts';
 import { shorten } from './shorten.ts';
 import { chosenExcerpt } from '../excerpt-choice.ts';
@@ -67,7 +67,6 @@ function isLarge({ draft, tools }: RungContext, entry: Entry, overTokens: number
 
 function proposeExcerpt(draft: Draft, entry: Entry, kept: Remainder): readonly Proposal[] {
   const span = spanOf([entry.node]);
-  if (span === undefined) return [];
   const record = excerptRecord(draft, entry, kept);
   const tokensFreed =
     entry.tokens - draft.counter.message(inPlace(entry.message, record, draft.style));

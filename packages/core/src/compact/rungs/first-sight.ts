@@ -1,5 +1,5 @@
-import { largestResultTokens } from '../../tokens/estimate.ts';
-import { spanOf } from '../../thread/span.ts';
+import { largestResultTokens } from '../../tokens/counter.ts';
+import { spanOf } from '../../thread/thread.ts';
 import { shorten } from './shorten.ts';
 import type { Rung } from './rung.ts';
 
@@ -10,7 +10,7 @@ export function firstSight(sent: number, overTokens: number): Rung {
     propose({ draft }) {
       return draft.entries.flatMap((entry) => {
         const span = spanOf([entry.node]);
-        if (span === undefined || entry.pinned || entry.node.index < sent) return [];
+        if (entry.pinned || entry.node.index < sent) return [];
         const tokens = largestResultTokens(entry.message, draft.cost(entry));
         if (tokens <= overTokens || draft.action(entry) !== undefined) return [];
         const reason = `${tokens} tokens, not sent yet`;

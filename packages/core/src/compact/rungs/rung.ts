@@ -1,9 +1,9 @@
 import type { Counter } from '../../tokens/counter.ts';
 import type { ArtifactStore, Summarizer, ThreadKey } from '../../ports.ts';
-import type { Span } from '../../thread/span.ts';
+import type { Span } from '../../thread/thread.ts';
 import type { Cut } from '../../plan/cut.ts';
 import type { Draft } from '../draft.ts';
-import type { ToolPolicies } from '../../plan/durability.ts';
+import type { ToolPolicies } from '../../plan/tool-policy.ts';
 import { hasMethods, type Shape } from '../../check/shape.ts';
 import type { TrimLimits } from '../../plan/trim-figures.ts';
 import type { PlanRecord } from '../../plan/plan.ts';

@@ -4,7 +4,7 @@ import type { Draft, Entry } from '../draft.ts';
 import { ends, NOTHING, partText, type Remainder } from '../../render/excerpt.ts';
 import { excerptRecord, moveToArtifact, type Shortened } from '../artifact-record.ts';
 import type { PlanRecord } from '../../plan/plan.ts';
-import { inPlace } from '../../render/in-place.ts';
+import { inPlace } from '../../render/record.ts';
 import type { Effects, Proposal, RungContext } from './rung.ts';
 import { chosenExcerpt } from '../excerpt-choice.ts';
 

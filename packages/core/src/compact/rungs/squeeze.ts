@@ -1,10 +1,10 @@
 import { sorted } from '../../check/list.ts';
 import { hasResults } from '../../message/message.ts';
-import { spanOf } from '../../thread/span.ts';
+import { spanOf } from '../../thread/thread.ts';
 import type { Entry } from '../draft.ts';
 import { NOTHING } from '../../render/excerpt.ts';
 import { excerptRecord } from '../artifact-record.ts';
-import { inPlace } from '../../render/in-place.ts';
+import { inPlace } from '../../render/record.ts';
 import { shorten } from './shorten.ts';
 import type { RungContext, Rung } from './rung.ts';
 

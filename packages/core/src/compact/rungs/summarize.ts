@@ -6,8 +6,7 @@ import {
   textOf,
   type MessageId,
 } from '../../message/message.ts';
-import type { Node } from '../../thread/thread.ts';
-import { spanOf } from '../../thread/span.ts';
+import { type Node, spanOf } from '../../thread/thread.ts';
 import type { Kept } from '../../extract/extract.ts';
 import { accountOf } from '../../summary/account.ts';
 import { fitSummaryText } from '../../summary/account-render.ts';
@@ -31,7 +30,7 @@ import {
   SHORTENS,
   shortenToTarget,
 } from './beside-summary.ts';
-import { summaryMessages } from '../../render/stand-in.ts';
+import { summaryMessages } from '../../render/record.ts';
 import { shorten } from './shorten.ts';
 import type { Effects, Proposal, RungContext, Rung } from './rung.ts';
 

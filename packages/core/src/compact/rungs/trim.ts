@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../message/json.ts';
 import { hasResults, resultsOf, type MessageId } from '../../message/message.ts';
-import { preservedFields } from '../../plan/durability.ts';
+import { preservedFields } from '../../plan/tool-policy.ts';
 import {
   limitsWithin,
   longParts,
@@ -8,8 +8,8 @@ import {
   type TrimLimits,
 } from '../../plan/trim-figures.ts';
 import { NOTHING } from '../../render/excerpt.ts';
-import { inPlace } from '../../render/in-place.ts';
-import { spanOf } from '../../thread/span.ts';
+import { inPlace } from '../../render/record.ts';
+import { spanOf } from '../../thread/thread.ts';
 import { excerptRecord, moveToArtifact, type Shortened } from '../artifact-record.ts';
 import type { Entry } from '../draft.ts';
 import { excerptsTogether } from '../excerpt-choice.ts';
@@ -163,8 +163,8 @@ function preservedBy(
 function proposeOne(context: RungContext, id: MessageId, kept: Shortened): readonly Proposal[] {
   const { draft, counter } = context;
   const entry = draft.entry(id);
-  const span = entry === undefined ? undefined : spanOf([entry.node]);
-  if (entry === undefined || span === undefined) return [];
+  if (entry === undefined) return [];
+  const span = spanOf([entry.node]);
   const cost = draft.cost(entry);
   const record = excerptRecord(draft, entry, kept);
   const tokensFreed = cost - counter.message(inPlace(entry.message, record, draft.style));

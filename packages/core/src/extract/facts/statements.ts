@@ -1,9 +1,8 @@
 import { reversed } from '../../check/list.ts';
 import { startsTurn, textOf } from '../../message/message.ts';
-import { headOf, oneLine } from '../../message/text.ts';
+import { headOf, namesIn, oneLine } from '../../message/text.ts';
 import type { Node } from '../../thread/thread.ts';
 import { demandOf } from './rules.ts';
-import { namesIn } from '../../message/words.ts';
 import { proseLines } from './prose.ts';
 import { expandedCommands } from '../story/user-words.ts';
 import type { Decision, Fact } from '../../plan/summary.ts';

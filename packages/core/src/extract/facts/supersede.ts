@@ -1,5 +1,5 @@
 import { sorted } from '../../check/list.ts';
-import { contentWords } from '../../message/words.ts';
+import { contentWords } from '../../message/text.ts';
 import type { Fact, Speaker } from '../../plan/summary.ts';
 
 /** Whose word counts more. Only a speaker of at least the same rank takes a statement back. */

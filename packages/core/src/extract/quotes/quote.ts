@@ -1,5 +1,5 @@
 import { withoutColours } from '../story/commands.ts';
-import { STOP } from '../../message/words.ts';
+import { STOP } from '../../message/text.ts';
 import { VOICE, type Voice } from '../anchors/scan.ts';
 
 /** The indentation and the line number that a tool put before a line. */

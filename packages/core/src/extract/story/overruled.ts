@@ -1,7 +1,7 @@
 import { lastOf } from '../../check/list.ts';
 import type { Fact } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
-import { contentWords } from '../../message/words.ts';
+import { contentWords } from '../../message/text.ts';
 import { standingFacts } from '../facts/supersede.ts';
 import { sentences } from './passages.ts';
 import { saidByUser } from './user-words.ts';

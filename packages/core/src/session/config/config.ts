@@ -19,8 +19,7 @@ import { trustedSummarizer } from '../../verify/trusted.ts';
 import { isJsonObject } from '../../message/json.ts';
 import { budget } from '../../tokens/budget.ts';
 import { EXACT, estimator, scaled, startCalibration } from '../../tokens/calibration.ts';
-import { modelMeant } from '../../tokens/model-meant.ts';
-import { isKnownModel, modelFacts, type CacheFacts } from '../../tokens/models.ts';
+import { type CacheFacts, isKnownModel, modelFacts, modelMeant } from '../../tokens/models.ts';
 
 /**
  * All that a compaction needs, from what a host says and the defaults for the rest.

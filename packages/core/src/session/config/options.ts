@@ -1,7 +1,7 @@
 import type { BobbinOptions } from '../bobbin.ts';
 import type { ContextLimit } from '../context-limit.ts';
 import type { CompactOptions, SessionChanges } from './session-config.ts';
-import type { ToolPolicy } from '../../plan/durability.ts';
+import type { ToolPolicy } from '../../plan/tool-policy.ts';
 import {
   hasMethods,
   boolean,

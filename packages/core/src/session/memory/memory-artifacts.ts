@@ -8,7 +8,7 @@ import type {
 import { artifactId } from '../../message/artifact-content.ts';
 import type { ArtifactId } from '../../message/message.ts';
 import { systemClock } from '../config/host.ts';
-import { assertNames } from './thread-name.ts';
+import { assertNames } from './stored-thread.ts';
 
 /** Keeps artifacts in this process. Each thread that put some content has its own claim on it. */
 export function memoryArtifacts({

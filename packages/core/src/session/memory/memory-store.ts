@@ -1,9 +1,7 @@
 import { sorted } from '../../check/list.ts';
 import type { Clock, Store, ThreadKey } from '../../ports.ts';
 import { systemClock } from '../config/host.ts';
-import { StoredThread } from './stored-thread.ts';
-import { searchThreads } from './tenant-search.ts';
-import { assertNames } from './thread-name.ts';
+import { assertNames, searchThreads, StoredThread } from './stored-thread.ts';
 
 /** Keeps threads and plans in this process: the default, and the model that every other store is compared with. */
 export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } = {}): Store {

@@ -4,13 +4,15 @@ import { planArtifacts, type Plan } from '../../plan/plan.ts';
 import type {
   Appended,
   Found,
+  FoundInThread,
   MessageVector,
   StoredEvent,
   StoredPlan,
   StoredWindow,
   ThreadEntry,
+  ThreadKey,
 } from '../../ports.ts';
-import { LexicalIndex } from '../../recall/lexical-index.ts';
+import { LexicalIndex, rankTexts, type Posting } from '../../recall/lexical-index.ts';
 import { nearestVectors } from '../../recall/similarity.ts';
 import { searchText, wordsOf } from '../../recall/words.ts';
 import {
@@ -264,4 +266,60 @@ export function outsideParents(nodes: readonly Node[]): readonly MessageId[] {
 
 export function noParent(thread: ThreadId, parent: MessageId): string {
   return `thread ${thread} has no message ${parent}: parents are appended first`;
+}
+
+/** Finds messages by words in several threads, ranked as one collection. */
+export function searchThreads(
+  threads: readonly StoredThread[],
+  words: readonly string[],
+  most: number,
+): readonly FoundInThread[] {
+  const indexes = threads.map((stored) => stored.index());
+  const postings = words.map((word): Posting<string> =>
+    indexes.flatMap((index, i) =>
+      index.posting(word).map(([id, count, length]) => [`${i} ${id}`, count, length] as const),
+    ),
+  );
+  const sizes = {
+    texts: indexes.reduce((sum, index) => sum + index.sizes.texts, 0),
+    words: indexes.reduce((sum, index) => sum + index.sizes.words, 0),
+  };
+  return rankTexts(postings, sizes)
+    .slice(0, most)
+    .flatMap(({ id: place, score }) => {
+      const [i, id] = place.split(' ') as [string, MessageId];
+      const stored = threads[Number(i)];
+      const node = stored?.get(id);
+      return stored === undefined || node === undefined ? [] : [{ thread: stored.id, node, score }];
+    });
+}
+
+/**
+ * Tenants and threads may have any name that every store can distinguish from any other: half a surrogate pair becomes
+ * the same character as any other half in UTF-8, and PostgreSQL keeps no NUL.
+ *
+ * @throws RangeError for any other name.
+ */
+export function assertNames(...names: readonly string[]): void {
+  for (const name of names)
+    if (/[\p{Surrogate}\0]/u.test(name))
+      throw new RangeError(
+        `${JSON.stringify(name)} cannot name a tenant or a thread: half a surrogate pair and NUL are no text`,
+      );
+}
+
+/**
+ * The key that a host means. A store keeps any name; an empty one from a host is a mistake that would mix up strangers'
+ * threads.
+ *
+ * @throws RangeError if the tenant or the thread is no name, or an empty one.
+ */
+export function keyNamed(tenant: string, thread: string): ThreadKey {
+  for (const [what, name] of Object.entries({ tenant, thread }))
+    if (typeof name !== 'string' || name === '')
+      throw new RangeError(
+        `the name of a ${what} must be a string that is not empty, not ${JSON.stringify(name)}`,
+      );
+  assertNames(tenant, thread);
+  return { tenant, thread: thread as ThreadId };
 }

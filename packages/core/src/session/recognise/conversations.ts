@@ -193,8 +193,13 @@ export class Conversations<Wire> {
     const known = isFirst ? undefined : this.#best(list, thread);
     if (known !== undefined && isNextStep(known[1])) return known;
     const stored = this.#locate && (await this.#stored(list, thread, known));
-    if (isFirst) return stored ?? this.#begin(list, thread);
-    return stored ?? known ?? this.#swapped(list, thread) ?? this.#begin(list, thread);
+    const found = stored ?? known ?? (isFirst ? undefined : this.#swapped(list, thread));
+    if (found !== undefined) return found;
+    const name = thread ?? this.#thread;
+    if (name !== undefined) return this.#resumed(list, name);
+    const { messages: fresh, lengths } = list.decodedFrom(0, []);
+    const conversation = new Conversation(this.#newSession(), this.#host);
+    return [conversation, { ...NOTHING_KNOWN, list, fresh, lengths }];
   }
 
   /** The last place of a list that a process noted and that the store has: messages may be erased, or never stored. */
@@ -270,16 +275,8 @@ export class Conversations<Wire> {
     return undefined;
   }
 
-  /** A conversation that is new to this process; the store may know it by its name. */
-  async #begin(
-    list: HostList<Wire>,
-    thread: string | undefined = this.#thread,
-  ): Promise<[Conversation<Wire>, Match<Wire>]> {
-    if (thread === undefined) {
-      const conversation = new Conversation(this.#newSession(), this.#host);
-      const { messages: fresh, lengths } = list.decodedFrom(0, []);
-      return [conversation, { ...NOTHING_KNOWN, list, fresh, lengths }];
-    }
+  /** The conversation of a named thread, which is new to this process; the store may know it. */
+  async #resumed(list: HostList<Wire>, thread: string): Promise<[Conversation<Wire>, Match<Wire>]> {
     const conversation = await this.#named(thread);
     const match = conversation.match(list);
     if (isRelated(conversation, match)) return [conversation, match];

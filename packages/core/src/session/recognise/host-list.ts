@@ -111,7 +111,7 @@ export class HostCopies<Wire> {
   }
 
   copyOf(wire: Wire): Wire {
-    if (!isJsonObject(wire)) return wire;
+    if (typeof wire !== 'object' || wire === null) return wire;
     const known = this.#copies.get(wire);
     if (known !== undefined && isCopyOf(known, wire)) return known;
     const copy = ownCopy(wire);
@@ -138,7 +138,7 @@ export class HostCopies<Wire> {
 
   /** The host's own object for a message, unless the host has changed it since; a copy if there is none. */
   handOut(wire: Wire): Wire {
-    if (!isJsonObject(wire)) return wire;
+    if (typeof wire !== 'object' || wire === null) return wire;
     const host = this.#hosts.get(wire);
     return host !== undefined && isCopyOf(wire, host) ? host : ownCopy(wire);
   }
@@ -149,26 +149,33 @@ export class HostCopies<Wire> {
  * message itself if it is an instance of a class; bytes, dates and other instances inside it are shared.
  */
 function ownCopy<T extends object>(message: T): T {
-  const copy = isPlain(message) ? { ...message } : copyOfInstance(message);
+  const copy = copyOfPlain(message) ?? copyOfInstance(message);
   // Works through a list instead of recursing: a message may be nested deeper than the stack.
   const rest: object[] = [copy];
   while (rest.length > 0) {
     const fields = rest.pop() as Instance;
     for (const name of Reflect.ownKeys(fields)) {
-      const field = fields[name];
-      if (Array.isArray(field)) rest.push((fields[name] = [...(field as readonly unknown[])]));
-      else if (isPlain(field)) rest.push((fields[name] = { ...field }));
+      const field = copyOfPlain(fields[name]);
+      if (field !== undefined) rest.push((fields[name] = field));
     }
   }
-  return copy;
+  return copy as T;
 }
 
 type Instance = Record<string | symbol, unknown>;
 
-function copyOfInstance<T extends object>(message: T): T {
+/** A list or a plain object with the same fields; undefined for any other value. */
+function copyOfPlain(value: unknown): object | undefined {
+  if (Array.isArray(value)) return [...(value as readonly unknown[])];
+  if (typeof value !== 'object' || value === null) return undefined;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null ? { ...value } : undefined;
+}
+
+function copyOfInstance(message: object): object {
   const copy = Object.create(Object.getPrototypeOf(message) as object) as Instance;
   for (const name of Reflect.ownKeys(message)) copy[name] = (message as Instance)[name];
-  return copy as T;
+  return copy;
 }
 
 /** Deeper than any message that makes sense, and far from the end of the stack. */
@@ -180,9 +187,9 @@ const MOST_LEVELS = 500;
  */
 export function isCopyOf(copy: unknown, value: unknown, levels: number = MOST_LEVELS): boolean {
   if (copy === value) return true;
-  if (!isObject(copy) || !isObject(value)) return false;
   if (levels === 0) return isDeepCopyOf(copy, value);
   if (Array.isArray(copy)) return Array.isArray(value) && isListCopyOf(copy, value, levels);
+  if (!isJsonObject(copy) || !isJsonObject(value)) return false;
   let more = 0;
   for (const name in copy) {
     if (!isCopyOf(copy[name], value[name], levels - 1)) return false;
@@ -225,10 +232,4 @@ function isDeepCopyOf(copy: unknown, value: unknown): boolean {
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
-}
-
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }

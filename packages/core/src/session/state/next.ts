@@ -1,13 +1,12 @@
-import { firstSightTokens } from '../../compact/partial-compaction.ts';
-import { aimOf } from '../../compact/policy.ts';
+import { aimOf, firstSightTokens } from '../../compact/policy.ts';
 import { lastOf } from '../../check/list.ts';
 import { mediaBytes } from '../../message/message.ts';
 import { rewritePays } from '../../plan/economics.ts';
 import { firedBecause, firesOnFloor, unseenTokens, type TriggerInput } from '../../plan/trigger.ts';
-import { LEAST_FREED_TOKENS, trimPays, type TrimCase } from '../../plan/trim-figures.ts';
+import { LEAST_FREED_TOKENS, type TrimCase, trimPays } from '../../plan/trim-figures.ts';
 import { beginsTurn, type PromptBuilder } from '../../render/builder.ts';
 import type { PromptMessage } from '../../render/prompt.ts';
-import { besideMessages, messageLimit } from '../../tokens/budget.ts';
+import { besideMessages } from '../../tokens/budget.ts';
 import type { SessionState } from './state.ts';
 
 /** What has to happen before a prompt is sent, in this order. */
@@ -37,13 +36,10 @@ export interface PromptRequest {
   readonly now: number;
   /** The state when the prompt was asked for. */
   readonly start: SessionState;
+  /** What the messages may cost. */
+  readonly limitTokens: number;
   /** Steps that were taken for this request. */
   readonly done: ReadonlySet<Step['kind']>;
-}
-
-/** What decides whether a prompt is compacted. */
-interface Sizes extends TriggerInput {
-  readonly limitTokens: number;
 }
 
 /** Computes what a batch of trimming would do; undefined if the policy does not trim. */
@@ -70,10 +66,9 @@ export function next(
   const { config, plan } = state;
   const { done } = request;
   if (!AFTER_DECISION.some((kind) => done.has(kind))) {
-    const limitTokens = messageLimit(config.budget);
-    const sizes = { ...triggerInput(state, prompt), limitTokens };
+    const input = triggerInput(state, prompt);
     const step =
-      upkeep(state, prompt, trim, sizes, request) ?? decided(state, prompt, sizes, request);
+      upkeep(state, prompt, trim, input, request) ?? decided(state, prompt, input, request);
     if (step !== undefined) return step;
   }
   // Only what was compacted can be brought back.
@@ -88,8 +83,8 @@ function upkeep(
   state: SessionState,
   prompt: PromptBuilder,
   trim: TrimOf,
-  { tokens, limitTokens }: Sizes,
-  { now, start, done }: PromptRequest,
+  { tokens }: TriggerInput,
+  { now, start, limitTokens, done }: PromptRequest,
 ): Step | undefined {
   const { figures, config, plan } = state;
   const { compactionAt: index } = figures;
@@ -101,7 +96,7 @@ function upkeep(
   const mayExceed = !done.has('externalize-media') && figures.mediaBytes > most;
   if (mayExceed && exceedsMediaBytes(state, prompt, most)) return { kind: 'externalize-media' };
   const mayShorten = !done.has('shorten-unread') && tokens > limitTokens;
-  if (mayShorten && figures.largestUnsentTokens > firstSightTokens(config))
+  if (mayShorten && figures.largestUnsentTokens > firstSightTokens(config.policy, config.budget))
     return { kind: 'shorten-unread' };
   const { cutPinTokens = 0 } = plan;
   const mayRestore = isFree && !done.has('restore-pins') && cutPinTokens > 0;
@@ -141,16 +136,16 @@ function exceedsMediaBytes(state: SessionState, prompt: PromptBuilder, most: num
 function decided(
   state: SessionState,
   prompt: PromptBuilder,
-  sizes: Sizes,
-  { now, start }: PromptRequest,
+  input: TriggerInput,
+  { now, start, limitTokens }: PromptRequest,
 ): Step | undefined {
-  const { tokens, limitTokens } = sizes;
+  const { tokens } = input;
   if (tokens > limitTokens)
     return { kind: 'compact', reason: `${tokens} tokens > limit ${limitTokens}` };
   if (isBound(state)) return undefined;
-  const reason = firedBecause(state.config.policy.trigger, sizes);
+  const reason = firedBecause(state.config.policy.trigger, input);
   if (reason === undefined || isSettled(start) || state.plan.undid !== undefined) return undefined;
-  return weighed(state, prompt, sizes, reason, now);
+  return weighed(state, prompt, input, reason, now);
 }
 
 /** A trigger has fired: a compaction that would free little, or not pay yet, is postponed. */

@@ -1,19 +1,69 @@
 import type { CompactorConfig } from '../../compact/compaction.ts';
 import type { CompactionEvent } from '../../events.ts';
-import { nextExpiry } from '../../plan/expiry.ts';
-import { currentSummary, emptyPlan, windowOf, type Plan } from '../../plan/plan.ts';
+import { expiryOf, nextExpiry, type ToolPolicies } from '../../plan/tool-policy.ts';
+import { currentSummary, emptyPlan, type Plan } from '../../plan/plan.ts';
 import type { StoredWindow, ThreadKey } from '../../ports.ts';
 import { PromptBuilder } from '../../render/builder.ts';
-import type { Message, MessageId } from '../../message/message.ts';
-import { Thread, type Node } from '../../thread/thread.ts';
+import {
+  isSentMedia,
+  startsTurn,
+  textOf,
+  type Message,
+  type MessageId,
+  type Part,
+} from '../../message/message.ts';
+import { type Node, Thread } from '../../thread/thread.ts';
 import { inWindow, messageLimit, type Budget } from '../../tokens/budget.ts';
 import { scaled } from '../../tokens/calibration.ts';
-import type { Counter } from '../../tokens/counter.ts';
-import { NO_FIGURES, reportedInput, withExpiryOf, withMessage, type Figures } from './figures.ts';
+import { type Counter, largestResultTokens } from '../../tokens/counter.ts';
+import { usageTokens, validUsage } from '../../tokens/usage.ts';
 import { learn, type Learning } from './learning.ts';
 import { NO_REMINDERS, type Reminding } from './reminding.ts';
 import type { Sent } from './sent.ts';
 import type { Refusal, SessionConfig } from '../config/session-config.ts';
+
+/** What a session knows about its path without reading it again. Each figure is updated when a message arrives. */
+export interface Figures {
+  /** The thread's first user message. */
+  readonly task: string | null;
+  /** How many messages of the path were sent to a model. */
+  readonly sentMessages: number;
+  /** When the last prompt was made. */
+  readonly sentAt?: number;
+  /** What that prompt and the messages since cost; absent once the provider has reported its usage. */
+  readonly unreportedTokens?: number;
+  /** The largest tool result that no model has seen. */
+  readonly largestUnsentTokens: number;
+  /** The bytes of all pictures and files on the path, shown or not. */
+  readonly mediaBytes: number;
+  /** The index of the newest message in which the provider compacted the conversation. */
+  readonly compactionAt?: number;
+  /** The running turn contains reasoning that a provider bound to everything before it. */
+  readonly signedInTurn: boolean;
+  /** The newest answer calls tools: what the user says before the next one does not end the loop. */
+  readonly inLoop: boolean;
+  /** When the next message expires. */
+  readonly nextExpiry: number;
+  /** When the newest user message expires: it stays as long as it is the newest. */
+  readonly newestExpiry: number;
+  /** How long the path was when a compaction found nothing to do: it is not tried again until something is said. */
+  readonly triedAt?: number;
+  /** The budget has changed since the plan was made: the trigger is asked again. */
+  readonly hasNewBudget?: boolean;
+  /** The whole context as the provider reported it last, plus what came since; absent after a compaction. */
+  readonly reportedTokens?: number;
+}
+
+const NO_FIGURES: Figures = {
+  task: null,
+  sentMessages: 0,
+  largestUnsentTokens: 0,
+  mediaBytes: 0,
+  signedInTurn: false,
+  inLoop: false,
+  nextExpiry: Number.POSITIVE_INFINITY,
+  newestExpiry: Number.POSITIVE_INFINITY,
+};
 
 /** A plan that is in force but could not be committed. */
 export interface UncommittedPlan {
@@ -85,7 +135,7 @@ function withStored(fresh: SessionState, stored: StoredWindow): SessionState {
     figures = withMessage(figures, node, config, plan.threadVersion);
     if (reported !== undefined) answers.push([node.index, reported]);
   }
-  for (const { message } of windowOf(thread, plan).carried)
+  for (const { message } of thread.window(plan).carried)
     figures = withExpiryOf(figures, message, config.tools);
   let state: SessionState = {
     ...fresh,
@@ -97,7 +147,7 @@ function withStored(fresh: SessionState, stored: StoredWindow): SessionState {
   };
   const taught = plan.undid === undefined ? answers.slice(-MOST_REPORTS) : [];
   for (const [index, reported] of taught) {
-    const { tokens } = new PromptBuilder(windowOf(thread, plan, index), plan, state.config);
+    const { tokens } = new PromptBuilder(thread.window(plan, index), plan, state.config);
     state = learnt(state, { ...state.figures, unreportedTokens: tokens }, reported);
   }
   return state;
@@ -105,7 +155,7 @@ function withStored(fresh: SessionState, stored: StoredWindow): SessionState {
 
 /** Messages were appended and stored. */
 export function appended(before: SessionState, nodes: readonly Node[]): SessionState {
-  let state: SessionState = { ...before, thread: before.thread.extended(nodes) };
+  let state = before;
   let { figures } = before;
   const { threadVersion } = before.plan;
   for (const node of nodes) {
@@ -114,7 +164,82 @@ export function appended(before: SessionState, nodes: readonly Node[]): SessionS
     state = learnt(state, figures, reportedInput(node, threadVersion));
     figures = state.figures;
   }
-  return { ...state, figures };
+  return { ...state, thread: before.thread.extended(nodes), figures };
+}
+
+/** The input that a provider reported for the request that a message answers, if it reported any. */
+function reportedInput(node: Node, since: number): number | undefined {
+  const usage = node.index < since ? undefined : validUsage(node.message);
+  return usage && usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+}
+
+/** The figures with one more message. Usage reported before `since` describes another prompt and is ignored. */
+function withMessage(
+  before: Figures,
+  { message, index }: Node,
+  { counter, tools }: Pick<CompactorConfig, 'counter' | 'tools'>,
+  since: number,
+): Figures {
+  let figures = before;
+  // A model wrote it, so everything before it was sent.
+  if (message.role === 'assistant') {
+    const sentMessages = Math.max(figures.sentMessages, index);
+    figures = { ...figures, sentMessages, largestUnsentTokens: 0, inLoop: false };
+  }
+  if (message.meta?.time !== undefined) figures = withExpiryOf(figures, message, tools);
+  for (const part of message.parts) figures = withPart(figures, part, index);
+  if (startsTurn(message)) figures = withTurn(figures, message, tools);
+  const tokens = counter.message(message);
+  const largest = largestResultTokens(message, tokens);
+  if (largest > figures.largestUnsentTokens) figures = { ...figures, largestUnsentTokens: largest };
+  const isReported = message.meta?.usage !== undefined && index >= since;
+  const usage = isReported ? validUsage(message) : undefined;
+  if (usage !== undefined) return { ...figures, reportedTokens: usageTokens(usage) };
+  const { reportedTokens, unreportedTokens } = figures;
+  if (reportedTokens === undefined && unreportedTokens === undefined) return figures;
+  return {
+    ...figures,
+    ...(reportedTokens === undefined ? {} : { reportedTokens: reportedTokens + tokens }),
+    ...(unreportedTokens === undefined ? {} : { unreportedTokens: unreportedTokens + tokens }),
+  };
+}
+
+/** The figures with one part of the message at an index. */
+function withPart(figures: Figures, part: Part, index: number): Figures {
+  switch (part.kind) {
+    case 'reasoning':
+      return part.signature === undefined ? figures : { ...figures, signedInTurn: true };
+    case 'opaque':
+      return part.compaction === true ? { ...figures, compactionAt: index } : figures;
+    case 'image':
+    case 'file': {
+      const bytes = isSentMedia(part) ? part.source.length : 0;
+      return { ...figures, mediaBytes: figures.mediaBytes + bytes };
+    }
+    case 'result':
+      return part.content.reduce((sum, inner) => withPart(sum, inner, index), figures);
+    case 'call':
+      return { ...figures, inLoop: true };
+    case 'text':
+      return figures;
+  }
+}
+
+/** The newest user message does not expire; with a new one, the one before it may. */
+function withTurn(figures: Figures, message: Message, tools: ToolPolicies): Figures {
+  return {
+    ...figures,
+    task: figures.task ?? textOf(message),
+    signedInTurn: figures.signedInTurn && figures.inLoop,
+    nextExpiry: Math.min(figures.nextExpiry, figures.newestExpiry),
+    newestExpiry:
+      message.meta?.time === undefined ? Number.POSITIVE_INFINITY : expiryOf(message, tools),
+  };
+}
+
+/** A shown message may expire. */
+function withExpiryOf(figures: Figures, message: Message, tools: ToolPolicies): Figures {
+  return { ...figures, nextExpiry: Math.min(figures.nextExpiry, expiryOf(message, tools)) };
 }
 
 /** The state with newer figures, and with what they teach if a provider has said how large the last request was. */
@@ -159,43 +284,6 @@ export function sentBefore(state: SessionState, at: number): SessionState {
   return { ...state, figures: { ...state.figures, sentAt } };
 }
 
-/** A plan is in force and committed as the next version. */
-export function committed(state: SessionState, plan: Plan): SessionState {
-  const version = state.latest + 1;
-  return { ...state, thread: released(state.thread, plan), plan, version, latest: version };
-}
-
-/** Messages that a plan does not show are in the store: from this many on, they leave the memory. */
-const RELEASED_MESSAGES = 32;
-
-function released(thread: Thread, plan: Plan): Thread {
-  return plan.start - thread.base < RELEASED_MESSAGES
-    ? thread
-    : thread.released(plan.start, windowOf(thread, plan).carried);
-}
-
-/** A plan is in force although the store did not take it. */
-export function uncommitted(state: SessionState, pending: UncommittedPlan): SessionState {
-  return { ...state, plan: pending.plan, uncommitted: [...state.uncommitted, pending] };
-}
-
-/** The oldest plan that the store had not taken is committed. */
-export function withOldestCommitted(state: SessionState): SessionState {
-  const version = state.latest + 1;
-  return { ...state, version, latest: version, uncommitted: state.uncommitted.slice(1) };
-}
-
-/** Another writer committed first: its plan is in force. */
-export function overtaken(state: SessionState, stored: StoredWindow | undefined): SessionState {
-  return {
-    ...state,
-    plan: stored?.current?.plan ?? state.plan,
-    version: stored?.current?.version ?? state.version,
-    latest: stored?.version ?? state.latest,
-    uncommitted: [],
-  };
-}
-
 /** The plan shows something else than before: what a provider reported no longer holds. */
 export function compacted(state: SessionState): SessionState {
   const { reportedTokens: _, ...figures } = state.figures;
@@ -210,7 +298,7 @@ export function tried(state: SessionState): SessionState {
 
 /** Everything that has expired is hidden. */
 export function expired(state: SessionState, now: number): SessionState {
-  const { carried, tail } = windowOf(state.thread, state.plan);
+  const { carried, tail } = state.thread.window(state.plan);
   const next = nextExpiry([...carried, ...tail], state.config.tools, now);
   return { ...state, figures: { ...state.figures, nextExpiry: next } };
 }

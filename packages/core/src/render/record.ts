@@ -1,19 +1,28 @@
 import { sorted } from '../check/list.ts';
-import { isJsonObject, parseJson, type Json, type JsonObject, jsonText } from '../message/json.ts';
+import { isJsonObject, type Json, type JsonObject, jsonText, parseJson } from '../message/json.ts';
 import {
-  isSentMedia,
-  withParts,
   type CallPart,
   type ContentPart,
+  isSentMedia,
   type Message,
   type Part,
   type ResultPart,
+  textMessage,
   type TextPart,
+  withParts,
 } from '../message/message.ts';
-import type { Action } from '../plan/precedence.ts';
+import type { Action } from '../plan/actions.ts';
 import { cutValue, excerpt, partText } from './excerpt.ts';
 import { shortArgs } from './short-args.ts';
-import type { ClearRecord, ExternalizeRecord, Hide, RenderStyle, Stretch } from '../plan/plan.ts';
+import type {
+  ClearRecord,
+  ExternalizeRecord,
+  Hide,
+  PlanRecord,
+  RenderStyle,
+  Stretch,
+  SummarizeRecord,
+} from '../plan/plan.ts';
 
 /** What of the style decides how a record is shown in place. */
 type Shows = Pick<RenderStyle, 'offersReadArtifact'>;
@@ -255,4 +264,46 @@ function fieldsOf(record: ClearRecord, result: ResultPart): JsonObject {
 export function isInPlace(action: Action): action is InPlaceRecord {
   if (action.kind === 'externalize') return action.span.ids.length === 1;
   return action.kind === 'clear' || action.kind === 'hide';
+}
+
+/** Comes before a summary's shadow, so that user and assistant alternate. */
+const SHADOW = 'Summarize the conversation so far, so that the work can go on from it.';
+
+/** The messages that replace a summarised span; none if there was no space for any of it. */
+export function summaryMessages(
+  record: Pick<SummarizeRecord, 'summary' | 'text'>,
+  style: RenderStyle,
+): readonly Message[] {
+  if (record.text === '') return [];
+  const prefix = style.summaryPrefix
+    .replaceAll('{first}', String(record.summary.firstTurn))
+    .replaceAll('{last}', String(record.summary.lastTurn))
+    .replaceAll('{round}', String(record.summary.round));
+  const text = `${prefix}\n${record.text}`;
+  const synthetic = { synthetic: true };
+  switch (style.summaryRole) {
+    case 'assistant':
+    case 'user':
+      return [textMessage(style.summaryRole, text, synthetic)];
+    case 'pair':
+      return [
+        textMessage('user', style.shadowPrompt ?? SHADOW, synthetic),
+        textMessage('assistant', text, synthetic),
+      ];
+  }
+}
+
+/** The messages that a record adds; one that changes its message in place adds none. */
+export function standIns(record: PlanRecord, style: RenderStyle): readonly Message[] {
+  switch (record.kind) {
+    case 'summarize':
+      return summaryMessages(record, style);
+    case 'externalize':
+      return isInPlace(record)
+        ? []
+        : [textMessage('assistant', pointer('', record, style), { synthetic: true })];
+    case 'drop':
+    case 'clear':
+      return [];
+  }
 }
