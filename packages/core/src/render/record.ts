@@ -218,7 +218,7 @@ function fairShare(lengths: readonly number[], total: number): number {
 }
 
 /** The replacement for content that was moved to an artifact, with the way to read it back. */
-export function pointer(
+function pointer(
   content: string,
   record: ExternalizeRecord,
   style: Shows,

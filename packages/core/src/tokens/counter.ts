@@ -94,7 +94,7 @@ export interface ContentTokens {
   readonly around?: FormattingTokens;
 }
 
-export function countMessages(messages: readonly Message[], tokens: ContentTokens): number {
+function countMessages(messages: readonly Message[], tokens: ContentTokens): number {
   let total = 0;
   for (const { parts, extra } of messages) {
     total += ROLE_TOKENS + (tokens.around?.message ?? 0) + countParts(parts, tokens);
@@ -184,7 +184,7 @@ function mediaPart(mediaType: unknown, source: unknown): ImagePart | FilePart | 
 }
 
 /** The seed's 4 800 characters an image; a file of unknown size counts as one page of text and picture. */
-export const flatMedia: MediaTokens = (part) => (part.kind === 'image' ? 1200 : 2500);
+const flatMedia: MediaTokens = (part) => (part.kind === 'image' ? 1200 : 2500);
 
 /** How a provider prices pictures and documents. Figures are data: each row says what the provider documents. */
 interface MediaPrice {
