@@ -123,29 +123,30 @@ export function accountWithin(account: string, chars: number): string {
   const dense = dedented(account);
   if (dense.length <= chars) return dense;
   const blocks = blocksOf(dense);
+  const gone = leastBlocks(blocks, dense.length - chars);
+  const marked = withoutEmptyHeadings(blocks, gone, [LEFT_OUT]);
+  const text = marked.length <= chars ? marked : withoutEmptyHeadings(blocks, gone, []);
+  return text.slice(0, Math.max(0, chars)).trim();
+}
+
+/** The blocks that add least to the others, so many characters of them. Headings stay. */
+function leastBlocks(blocks: readonly Block[], chars: number): ReadonlySet<number> {
+  const at = (i: number): Block => blocks[i] as Block;
   const order = sorted(
-    [...blocks.keys()],
-    (a, b) => (blocks[a] as Block).value - (blocks[b] as Block).value || b - a,
+    [...blocks.keys()].filter((i) => !at(i).isHeading),
+    (a, b) => at(a).value - at(b).value || b - a,
   );
   const gone = new Set<number>();
-  let left = dense.length;
+  let excess = chars;
   for (const i of order) {
-    if (left <= chars) break;
-    const { text, isHeading } = blocks[i] as Block;
-    if (isHeading) continue;
+    if (excess <= 0) break;
     gone.add(i);
-    left -= text.length + 1;
+    excess -= at(i).text.length + 1;
   }
   // A long block may leave space for others that went before it.
-  for (const i of reversed(order.filter((at) => gone.has(at)))) {
-    const added = (blocks[i] as Block).text.length + 1;
-    if (left + added > chars) continue;
-    gone.delete(i);
-    left += added;
-  }
-  const marked = withoutEmptyHeadings(blocks, gone);
-  const text = marked.length <= chars ? marked : marked.replace(/^ *…\n/gm, '');
-  return text.slice(0, Math.max(0, chars)).trim();
+  for (const i of reversed([...gone]))
+    if (at(i).text.length + 1 <= -excess && gone.delete(i)) excess += at(i).text.length + 1;
+  return gone;
 }
 
 /**
@@ -297,23 +298,25 @@ const levelOf = (heading: string): number =>
 /** Where blocks were left out. */
 const LEFT_OUT = '…';
 
-/** A heading with nothing left under it goes as well; other gaps are marked. */
-function withoutEmptyHeadings(blocks: readonly Block[], gone: ReadonlySet<number>): string {
+/** The blocks that are not gone, with a mark at each gap. A heading with nothing left under it goes as well. */
+function withoutEmptyHeadings(
+  blocks: readonly Block[],
+  gone: ReadonlySet<number>,
+  mark: readonly string[],
+): string {
   const out: string[] = [];
-  let headings: string[] = [];
+  let [headings, gap]: [readonly string[], readonly string[]] = [[], []];
   for (const [i, { text, isHeading }] of blocks.entries()) {
-    if (gone.has(i)) {
-      if (headings.length === 0 && out.at(-1)?.trim() !== LEFT_OUT)
-        out.push(INDENT.repeat(Math.min(1, depthOf(text))) + LEFT_OUT);
-      continue;
-    }
-    if (isHeading) {
+    if (gone.has(i)) gap = mark;
+    else if (isHeading) {
+      if (headings.length === 0) out.push(...gap);
       // A heading below another one belongs to it.
       headings = [...headings.filter((outer) => levelOf(outer) < levelOf(text)), text];
-      continue;
+      gap = [];
+    } else {
+      out.push(...headings, ...gap, text);
+      [headings, gap] = [[], []];
     }
-    out.push(...headings, text);
-    headings = [];
   }
-  return out.join('\n');
+  return [...out, ...(headings.length === 0 ? gap : [])].join('\n');
 }
