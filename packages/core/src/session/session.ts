@@ -232,9 +232,12 @@ export class Session<Wire = Message> {
     let request: PromptRequest | undefined;
     for (let races = 0; races < MOST_RACES;) {
       const { state } = work;
-      const { clock, budget: limits } = state.config;
-      const limitTokens = messageLimit(limits);
-      request ??= { now: clock.now(), start: state, limitTokens, done: new Set() };
+      request ??= {
+        now: state.config.clock.now(),
+        start: state,
+        limitTokens: messageLimit(state.config.budget),
+        done: new Set(),
+      };
       const step = next(state, work.prompt.of(state), () => work.trim.of(state), request);
       if (step.kind === 'ready') break;
       const { events: more, changed: isChanged, lost } = await takeStep(work, step, options);

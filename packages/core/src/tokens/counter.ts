@@ -53,7 +53,7 @@ function remembered(shape: CounterShape): Counter['message'] {
   return (message) => {
     let tokens = counted.get(message);
     if (tokens === undefined) {
-      tokens = countMessages([message], shape);
+      tokens = countMessage(message, shape);
       counted.set(message, tokens);
     }
     return tokens;
@@ -74,7 +74,7 @@ export function estimateTokens(text: unknown): number {
 
 /** The heuristic over whole messages: two tokens a role, every part counted. */
 export function estimateMessagesTokens(messages: readonly Message[]): number {
-  return countMessages(messages, { text: estimateTokens });
+  return messages.reduce((sum, message) => sum + countMessage(message, HEURISTIC), 0);
 }
 
 /** How many tokens a part of another kind than text costs. */
@@ -94,14 +94,12 @@ export interface ContentTokens {
   readonly around?: FormattingTokens;
 }
 
-function countMessages(messages: readonly Message[], tokens: ContentTokens): number {
-  let total = 0;
-  for (const { parts, extra } of messages) {
-    total += ROLE_TOKENS + (tokens.around?.message ?? 0) + countParts(parts, tokens);
-    // Fields that no codec reads are sent all the same.
-    if (extra !== undefined) total += countJson(extra, tokens);
-  }
-  return total;
+const HEURISTIC: ContentTokens = { text: estimateTokens };
+
+function countMessage({ parts, extra }: Message, tokens: ContentTokens): number {
+  const total = ROLE_TOKENS + (tokens.around?.message ?? 0) + countParts(parts, tokens);
+  // Fields that no codec reads are sent all the same.
+  return extra === undefined ? total : total + countJson(extra, tokens);
 }
 
 /** About what the largest result of a message costs: providers put parallel results into one message. */
