@@ -221,7 +221,7 @@ interface Result {
 }
 
 /** The share of each question's facts that a prompt holds, of those that the whole history holds. */
-function answered(probes: readonly Probe[], prompt: string, history: string): readonly number[] {
+function answersOf(probes: readonly Probe[], prompt: string, history: string): readonly number[] {
   if (probes.length === 0) return [];
   const [held, most] = [grading.grader(prompt), grading.grader(history)];
   return probes.filter((probe) => most(probe) > 0).map((probe) => held(probe) / most(probe));
@@ -259,7 +259,7 @@ async function replay(session: Session, prompt: Prompt, result: Result): Promise
     for (const grade of grades.filter((each) => each.request === request)) {
       const known = measures.recall(grade.needed, measures.unescaped(said));
       if (known !== null) result[grade.kind].push(known);
-      result.probes.push(...answered(grade.probes, said, text(history.slice(0, end))));
+      result.probes.push(...answersOf(grade.probes, said, text(history.slice(0, end))));
     }
   }
 }
