@@ -264,7 +264,7 @@ test('/recall shows the beginning of each, and the whole of one by its number', 
     script: `if (tools.length === 0) return { text: 'SUMMARY' };
       return { text: 'NEEDLE in ' + last.text + '\\n${lines}' };`,
   });
-  for (let i = 1; i <= 12; i++) await shop.line(`stack ${i}`);
+  for (let i = 1; i <= 8; i++) await shop.line(`stack ${i}`);
   await shop.line('/compact');
   const answerTo = async (line: string): Promise<string> => {
     await shop.line(line);
@@ -280,7 +280,7 @@ test('/recall shows the beginning of each, and the whole of one by its number', 
   const one = await answerTo('/recall #1 NEEDLE');
   assert.equal(one.split('\n').slice(1).join('\n'), found?.excerpt);
   assert.ok(one.split('\n').length > 6);
-  await shop.line('/recall #9 NEEDLE');
+  await shop.line('/recall #8 NEEDLE');
   assert.match(ofType(shop.events, 'error').at(-1)?.error ?? '', /^\/recall found \d: #1 to #\d$/);
   assert.equal(await answerTo('/recall #1 quux'), 'Nothing that was compacted matches "quux".');
   assert.equal(await answerTo('/recall #42'), 'Nothing that was compacted matches "#42".');
