@@ -220,6 +220,13 @@ interface Result {
   readonly probes: number[];
 }
 
+/** The share of each question's facts that a prompt holds, of those that the whole history holds. */
+function answersOf(probes: readonly Probe[], prompt: string, history: string): readonly number[] {
+  if (probes.length === 0) return [];
+  const [held, most] = [grading.grader(prompt), grading.grader(history)];
+  return probes.filter((probe) => most(probe) > 0).map((probe) => held(probe) / most(probe));
+}
+
 async function replay(session: Session, prompt: Prompt, result: Result): Promise<void> {
   const { history, requests, names, grades } = session;
   const heldBy = new Map<string, number>();
@@ -252,8 +259,7 @@ async function replay(session: Session, prompt: Prompt, result: Result): Promise
     for (const grade of grades.filter((each) => each.request === request)) {
       const known = measures.recall(grade.needed, measures.unescaped(said));
       if (known !== null) result[grade.kind].push(known);
-      const graded = grading.grader(said);
-      result.probes.push(...grade.probes.map(graded));
+      result.probes.push(...answersOf(grade.probes, said, text(history.slice(0, end))));
     }
   }
 }
@@ -377,11 +383,12 @@ for (const [name, other] of results) {
   // A lower threshold, and a thriftier gateway, are other points between what is paid and what is known.
   if (name !== 'oldest turns dropped' && name !== 'results cleared at 100k') continue;
   if (own.bill >= other.bill) problems.push(`not cheaper than ${name}`);
-  if (mean(own.cut) <= mean(other.cut)) problems.push(`needed after cut points: not above ${name}`);
-  if (mean(own.sample) <= mean(other.sample)) problems.push(`needed later: not above ${name}`);
-  // Nobody answers more than all.
-  const [ours, theirs] = [mean(own.probes), mean(other.probes)];
-  if (ours <= theirs && ours < 1) problems.push(`probes: not above ${name}`);
+  // Nobody knows more than all: a tie counts only there.
+  const knowsMore = (kind: Grade['kind']): boolean =>
+    mean(own[kind]) > mean(other[kind]) || mean(own[kind]) === 1;
+  if (!knowsMore('cut')) problems.push(`needed after cut points: not above ${name}`);
+  if (!knowsMore('sample')) problems.push(`needed later: not above ${name}`);
+  if (!knowsMore('probes')) problems.push(`probes: not above ${name}`);
 }
 if (own.largest > WINDOW) problems.push(`a prompt of ${own.largest} tokens does not fit`);
 const sum = await ledger.sum();

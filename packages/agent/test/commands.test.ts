@@ -264,7 +264,7 @@ test('/recall shows the beginning of each, and the whole of one by its number', 
     script: `if (tools.length === 0) return { text: 'SUMMARY' };
       return { text: 'NEEDLE in ' + last.text + '\\n${lines}' };`,
   });
-  for (let i = 1; i <= 6; i++) await shop.line(`stack ${i}`);
+  for (let i = 1; i <= 8; i++) await shop.line(`stack ${i}`);
   await shop.line('/compact');
   const answerTo = async (line: string): Promise<string> => {
     await shop.line(line);
@@ -273,7 +273,7 @@ test('/recall shows the beginning of each, and the whole of one by its number', 
   const all = await answerTo('/recall NEEDLE');
   assert.match(
     all,
-    /^#1 \[turn \d, assistant\]\nNEEDLE in stack \d\nline 0\nline 1\n… \/recall #1 NEEDLE\n\n#2 /,
+    /^#1 \[turn \d+, assistant\]\nNEEDLE in stack \d+\nline 0\nline 1\n… \/recall #1 NEEDLE\n\n#2 /,
   );
   assert.ok(all.split('\n').length < 8 * 6, `${all.split('\n').length} lines`);
   const [found] = data(shop) as readonly { excerpt: string }[];

@@ -78,6 +78,20 @@ test('C19 with gentle, fewer of the newest results stay whole before anything is
   );
 });
 
+test('C19 with gentle, what the model wrote into arguments stays until the window is full', async () => {
+  const written = round('write', { text: 'w'.repeat(40_000) }, 'ok');
+  const talk = [user('go'), ...written, ...rounds(40, 1_000), user('and?')];
+  const trimmed = async (given: BobbinOptions): Promise<readonly (number | undefined)[]> => {
+    const watched = await opened(given, ...talk);
+    const { plan } = await watched.prompt();
+    return plan.records.map(({ span }) => watched.thread.get(span.ids[0])?.index);
+  };
+  const results = Array.from({ length: 10 }, (_, i) => 4 + 2 * i);
+  assert.deepEqual(await trimmed({ thrift: 'gentle', window: 100_000 }), results);
+  const full = await trimmed({ thrift: 'gentle', window: 12_000 });
+  assert.ok(full.includes(1), 'before anything is summarised');
+});
+
 test('C19 each rung stops as soon as the target holds', async () => {
   const talk = [user('go'), ...rounds(6, 1_500), user('and?')];
   const total = counter.request({ messages: talk });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import OpenAI from 'openai';
 import { memoryStore, type Store } from '@bobbin/core';
+import { sqliteLedger } from '@bobbin/stores';
 import type { ClientRequest, Fit } from '../src/fitting/fit.ts';
 import type { Fitter } from '../src/fitting/fitter.ts';
 import { fitInTime } from '../src/fitting/timely-fit.ts';
@@ -147,6 +148,41 @@ test('a late request that is recognised before its answer begins has all headers
   assert.deepEqual([header(response, 'action'), header(response, 'thread')], ['late', 'harbour']);
   assert.ok(Number(before) > 1_000);
   assert.equal(after, before);
+});
+
+test('a late request that the ledger refuses is counted', async (t) => {
+  const upstream = await bareUpstream(t, (_, outgoing) => outgoing.end('{}'));
+  const { store, pause, go } = pausable('plan');
+  const ledger = sqliteLedger(':memory:');
+  t.after(() => ledger.close());
+  const begin = ledger.begin.bind(ledger);
+  ledger.begin = (request) =>
+    request.action === 'late' ? Promise.reject(new Error('the disk is full')) : begin(request);
+  const gateway = await runningGateway(t, {
+    upstreams: { openai: upstream.url },
+    store,
+    ledger,
+    limits: { ownWorkMs: OWN_WORK_MS },
+  });
+  const counted = async (): Promise<readonly string[]> => {
+    const text = await (await fetch(`${gateway.url}/metrics`)).text();
+    const lines = text.matchAll(/^bobbin_requests_total\{.*action="([\w-]+)".*\} (\d+)$/gm);
+    return [...lines].map(([, action, count]) => `${action} ${count}`);
+  };
+  const post = async (messages: Messages): Promise<string> => {
+    const body = JSON.stringify({ model: 'gpt-5', messages });
+    const url = `${gateway.url}/v1/chat/completions`;
+    return header(await fetch(url, { method: 'POST', body }), 'action');
+  };
+  const messages = history(1);
+  assert.equal(await post(messages.slice(0, 1)), 'unchanged');
+  pause();
+  assert.equal(await post(messages), 'late');
+  // Its answer has come to its end by now, and nobody knows its thread yet.
+  assert.deepEqual(await counted(), ['unchanged 1']);
+  go();
+  await until(async () => (await counted()).includes('late 1'), 'it is counted');
+  assert.equal((await ledger.sum()).requests, 1);
 });
 
 test('a result that is there when the time is over is used, however long the process was busy', async () => {

@@ -28,9 +28,17 @@ const FIELDS: Shapes<TrimLimits> = {
 /** How much is trimmed, from least to most. */
 export type Thrift = 'gentle' | 'careful' | 'balanced' | 'frugal';
 
+/** Longer than any arguments: what the model wrote itself stays. */
+const WHOLE_ARGS_CHARS = 1_000_000_000;
+
 /** Each row is a measured point between what a session costs and what its reader still knows: docs/cost.md. */
 export const THRIFT: Readonly<Record<Thrift, TrimLimits>> = {
-  gentle: { keepResults: 30, standInChars: 1_500, argsChars: 3_000, leastWorth: 0.00005 },
+  gentle: {
+    keepResults: 30,
+    standInChars: 1_500,
+    argsChars: WHOLE_ARGS_CHARS,
+    leastWorth: 0.00005,
+  },
   careful: { keepResults: 6, standInChars: 300, argsChars: 800, leastWorth: 0.0002 },
   balanced: { keepResults: 4, standInChars: 200, argsChars: 400, leastWorth: 0.0004 },
   frugal: { keepResults: 2, standInChars: 200, argsChars: 200, leastWorth: 0.0006 },

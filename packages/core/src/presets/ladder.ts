@@ -2,10 +2,9 @@ import { oneOf, optionsParser } from '../check/shape.ts';
 import type { Policy } from '../compact/policy.ts';
 import { clear } from '../compact/rungs/clear.ts';
 import { drop } from '../compact/rungs/drop.ts';
-import type { Rung } from '../compact/rungs/rung.ts';
 import { squeeze } from '../compact/rungs/squeeze.ts';
 import { summarize } from '../compact/rungs/summarize.ts';
-import { trim } from '../compact/rungs/trim.ts';
+import { trim, trimFurther } from '../compact/rungs/trim.ts';
 import { DEFAULT_STYLE } from '../plan/plan.ts';
 import { type Thrift, THRIFT, type TrimLimits } from '../plan/trim-figures.ts';
 
@@ -28,19 +27,16 @@ const MOST_TOKENS: Readonly<Record<Thrift, number>> = {
   frugal: 64_000,
 };
 
-/** If trimming frees too little, so many of the newest results stay whole, before anything is summarised. */
-const FEWER_RESULTS: Readonly<Record<Thrift, readonly number[]>> = {
-  gentle: [15, 5],
+/** If trimming frees too little for the window, more is trimmed in these steps, before anything is summarised. */
+const FURTHER: Readonly<Record<Thrift, readonly Partial<TrimLimits>[]>> = {
+  gentle: [
+    { keepResults: 15, argsChars: 3_000 },
+    { keepResults: 5, argsChars: 3_000 },
+  ],
   careful: [],
   balanced: [],
   frugal: [],
 };
-
-/** Trims under pressure alone, never because that pays. */
-function trimFurther(limits: TrimLimits): Rung {
-  const { trims: _, ...rung } = trim(limits);
-  return rung;
-}
 
 /**
  * The default. Older tool output is trimmed in place whenever that pays; the oldest turns are summarised only when what
@@ -63,7 +59,7 @@ export function ladder(options: Partial<LadderOptions> = {}): Policy {
     ladder: [
       squeeze({ reach: 'oversized-pins', floorTokens: 256 }),
       trim(limits),
-      ...FEWER_RESULTS[thrift].map((keepResults) => trimFurther({ ...limits, keepResults })),
+      ...FURTHER[thrift].map((further) => trimFurther({ ...limits, ...further })),
       summarize({ ratio: 1, leastShare: 0.1 }),
       clear({ aim: 'limit' }),
       drop({ aim: 'limit' }),

@@ -4,7 +4,7 @@ import { weighRuns } from './runs.ts';
 
 /**
  * How many of a model's tokens one of the estimator's units is. It starts from a table by model family and learns
- * from reported usage; it moves up at once and down slowly, so that it errs on the safe side.
+ * from reported usage; it moves up at once and half-way down, so that it errs on the safe side.
  */
 export interface Calibration {
   readonly factor: number;
@@ -26,14 +26,15 @@ const UNKNOWN_FAMILY = 1.3;
 const MIN_SAMPLE_TOKENS = 500;
 const LOWEST = 0.5;
 export const HIGHEST_FACTOR = 4;
-const DOWNWARD = 0.2;
+/** What came may have been cheaper than what comes; but a count that stays too high compacts what would fit. */
+const DOWNWARD = 0.5;
 
 export function startCalibration(model?: string): Calibration {
   const family = FAMILIES.find(([pattern]) => model !== undefined && pattern.test(model));
   return { factor: family?.[1] ?? UNKNOWN_FAMILY, samples: 0 };
 }
 
-/** The learnt figure after another one was seen: up at once, down slowly. */
+/** The learnt figure after another one was seen: up at once, half-way down. */
 export function towards(known: number, seen: number): number {
   return seen > known ? seen : known + (seen - known) * DOWNWARD;
 }

@@ -28,16 +28,28 @@ const LEAST_FREED_SHARE = 0.2;
  * newest results. The lines that are most likely to be needed stay; the whole goes to an artifact.
  */
 export function trim(options: Partial<TrimLimits> = {}): Rung {
-  const whole = parseTrimLimits(options);
+  const limits = parseTrimLimits(options);
+  return { ...trimming(limits, ({ draft }) => draft.trimmedTo), trims: limits };
+}
+
+/** Trims under pressure alone, never because that pays, and also what earlier batches have left whole. */
+export function trimFurther(limits: TrimLimits): Rung {
+  return trimming(limits, () => 0);
+}
+
+/** The index of the first message that a batch may change. */
+type BatchStart = (context: RungContext) => number;
+
+function trimming(whole: TrimLimits, start: BatchStart): Rung {
   const chosen = new WeakMap<RungContext, ReadonlyMap<MessageId, Shortened>>();
   return {
     name: 'trim',
-    trims: whole,
     wholeBatch: true,
     propose(context) {
-      const batch = widestNeeded(context, limitsWithin(whole, context.limitTokens));
+      const batch = widestNeeded(context, start(context), limitsWithin(whole, context.limitTokens));
       chosen.set(context, batch.shortened);
-      if (batch.proposals.length > 0) context.draft.trimmedTo = batch.end;
+      const { draft } = context;
+      if (batch.proposals.length > 0) draft.trimmedTo = Math.max(draft.trimmedTo, batch.end);
       return batch.proposals;
     },
     execute(proposal, context, effects) {
@@ -57,19 +69,19 @@ interface Batch {
  * The batch that keeps the newest results whole. If the prompt would not fit with it but does with fewer of them, fewer
  * stay: a summary would take more.
  */
-function widestNeeded(context: RungContext, limits: TrimLimits): Batch {
-  const usual = batchOf(context, limits);
+function widestNeeded(context: RungContext, start: number, limits: TrimLimits): Batch {
+  const usual = batchOf(context, start, limits);
   if (fits(context, usual)) return usual;
   for (let keepResults = limits.keepResults - 1; keepResults >= 0; keepResults--) {
-    const batch = batchOf(context, { ...limits, keepResults });
+    const batch = batchOf(context, start, { ...limits, keepResults });
     if (fits(context, batch)) return batch;
   }
   return usual;
 }
 
-function batchOf(context: RungContext, limits: TrimLimits): Batch {
+function batchOf(context: RungContext, start: number, limits: TrimLimits): Batch {
   const end = batchEnd(context, limits);
-  const shortened = shortenedWithin(context, end, limits);
+  const shortened = shortenedWithin(context, start, end, limits);
   const proposals = [...shortened].flatMap(([id, kept]) => proposeOne(context, id, kept));
   return { end, shortened, proposals };
 }
@@ -97,13 +109,14 @@ function batchEnd({ draft, sent }: RungContext, { keepResults }: TrimLimits): nu
 /** What stays of each message of the batch. */
 function shortenedWithin(
   context: RungContext,
+  start: number,
   end: number,
   limits: TrimLimits,
 ): ReadonlyMap<MessageId, Shortened> {
   const { draft } = context;
   const batch = draft.entries.filter(
     (entry) =>
-      entry.node.index >= draft.trimmedTo &&
+      entry.node.index >= start &&
       entry.node.index < end &&
       !entry.pinned &&
       draft.action(entry) === undefined &&
