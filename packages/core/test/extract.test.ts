@@ -369,8 +369,8 @@ test('arguments that end in a backslash are read to their end', () => {
 });
 
 test('strange texts take time in proportion to their length', () => {
-  const texts = ['a', '/a', '<a ', '\\', '"', 'aB', '1.', ' '.repeat(3), '(', '=a', 'x_'].map((unit) =>
-    unit.repeat(Math.ceil(100_000 / unit.length)),
+  const texts = ['a', '/a', '<a ', '\\', '"', 'aB', '1.', ' '.repeat(3), '(', '=a', 'x_'].map(
+    (unit) => unit.repeat(Math.ceil(100_000 / unit.length)),
   );
   texts.push(Array.from({ length: 10_000 }, (_, i) => `name_${i * 31}`).join(' '));
   for (const text of texts) {
