@@ -28,17 +28,20 @@ const SOAKS = ['packages/*/test/**/*.soak.ts', 'test/**/*.soak.ts'];
 const OXLINT = ['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'];
 const OXFMT = ['node_modules/oxfmt/bin/oxfmt'];
 
+/** The compiler and the linter are Go programs, which otherwise collect garbage for a tenth of their time. */
+const FEW_COLLECTIONS = { GOGC: '400' };
+
 const TSC = ['node_modules/typescript/bin/tsc', '-b'];
 
 /**
  * Without a check of types, which the linter makes together with its own.
  * @type {Step}
  */
-const COMPILE = { name: 'compile', args: [...TSC, '--noCheck'] };
+const COMPILE = { name: 'compile', args: [...TSC, '--noCheck'], env: FEW_COLLECTIONS };
 
 /** @type {Step[]} */
 const CHECKS = [
-  { name: 'types and lint', args: [...OXLINT, '--type-check'] },
+  { name: 'types and lint', args: [...OXLINT, '--type-check'], env: FEW_COLLECTIONS },
   { name: 'format', args: [...OXFMT, '--check'] },
   { name: 'import rules', args: ['scripts/import-rules/check.ts'] },
   { name: 'dead code', args: ['node_modules/knip/bin/knip.js', '--no-config-hints'] },

@@ -28,11 +28,12 @@ const IN_TURN = `for (const url of process.argv.slice(1)) {
   console.log('end ' + url);
 }`;
 
+const urlOf = (name: string): string => new URL(name, FOLDER).href;
+
 let printed: Promise<Printed> | undefined;
 
 /** What an example prints. One process runs all of them: it loads the packages once. */
 async function printedBy(name: string): Promise<Printed> {
-  const urlOf = (each: string): string => new URL(each, FOLDER).href;
   const urls = Object.keys(SAID).map(urlOf);
   printed ??= run('--input-type=module', '--eval', IN_TURN, ...urls);
   const { stdout, stderr } = await printed;
@@ -69,7 +70,7 @@ for (const [name, said] of Object.entries(SAID)) {
 }
 
 test('C23 without Bobbin the same agent is refused', async () => {
-  await assert.rejects(run(fileURLToPath(new URL('ai-sdk-plain.ts', FOLDER))), {
+  await assert.rejects(run(fileURLToPath(urlOf('ai-sdk-plain.ts'))), {
     code: 1,
     stdout: '',
     stderr:
