@@ -50,7 +50,7 @@ const CHECKS = [
 /** @type {Record<string, (args: string[]) => Step[]>} */
 const TASKS = {
   // With arguments there is a question about some tests only, and the checks would delay the answer.
-  test: (args) => (args.length > 0 ? [tests(everyTest, args)] : checksAndTests()),
+  test: (args) => (args.length > 0 ? [tests(everyTest, args, inMemory())] : checksAndTests()),
   // Hosts that cannot run source load what was compiled.
   soak: (args) => [COMPILE, tests(() => [...SOAKS, ...everyTest()], args, { BOBBIN_SOAK: '1' })],
   check: () => [COMPILE, ...CHECKS],
@@ -89,34 +89,38 @@ function everyTest() {
 
 /** Some tests load what was compiled, so they come after it. */
 function checksAndTests() {
-  return [COMPILE, { ...tests(everyTest, []), beside: CHECKS }];
+  return [COMPILE, { ...tests(everyTest, [], inMemory()), beside: CHECKS }];
 }
 
 const MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 4e9;
 
-/** A folder for temporary files, in memory if there is enough: no file of a test outlives the tests. */
-function temporaryFolder() {
-  const free = existsSync(MEMORY) ? statfsSync(MEMORY) : { bavail: 0, bsize: 0 };
-  const isEnough = Math.min(free.bavail * free.bsize, freemem()) > ENOUGH_BYTES;
-  const folder = mkdtempSync(join(isEnough ? MEMORY : tmpdir(), 'bobbin-'));
+/**
+ * Has temporary files in memory if there is enough: no file of a test outlives the tests. The soak may write more.
+ * @returns {Record<string, string>}
+ */
+function inMemory() {
+  if (!existsSync(MEMORY)) return {};
+  const { bavail, bsize } = statfsSync(MEMORY);
+  if (Math.min(bavail * bsize, freemem()) < ENOUGH_BYTES) return {};
+  const folder = mkdtempSync(join(MEMORY, 'bobbin-'));
   // PostgreSQL may run as another user.
   chmodSync(folder, 0o755);
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
+  return { TMPDIR: folder };
 }
 
 /**
  * @param {() => string[]} everything The files to run unless the arguments name some.
  * @param {string[]} args
- * @param {Record<string, string>} [env]
+ * @param {Record<string, string>} env
  * @returns {Step}
  */
-function tests(everything, args, env = {}) {
+function tests(everything, args, env) {
   const namesFiles = args.some((arg) => !arg.startsWith('-'));
   return {
     name: 'tests',
-    env: { ...env, TMPDIR: temporaryFolder() },
+    env,
     args: [
       '--test',
       '--import=./scripts/test-hooks.mjs',
