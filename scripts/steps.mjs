@@ -78,6 +78,8 @@ const SLOWEST = [
   'packages/stores/test',
   'test',
   'packages/adapters/test',
+  'packages/cli/test',
+  'packages/gateway/test',
   'packages/core/test',
 ];
 
