@@ -1,11 +1,12 @@
-// Puts test files that can share a process into groups. Most of a small file's time is Node that starts and loads modules.
+// Puts test files that can share a process into groups. Most of a small file's time is Node that starts, loads modules and
+// compiles what runs often.
 import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /** Files that change their process before they load what they test. */
 const ALONE = ['packages/core/test/large-result.test.ts'];
 
-const MOST_FILES = 12;
+const MOST_FILES = 28;
 const LOADER = new URL('test-group.mjs', import.meta.url).href;
 
 /**

@@ -46,7 +46,7 @@ const LEAST_TOKENS = 1_500;
 const PROMPTS = 3;
 
 /** Of so many conversations one is compacted. */
-const STEP = volume(60, 1);
+const STEP = volume(120, 1);
 
 const skip = withoutRecorded('transcripts');
 if (skip !== false) {
@@ -54,7 +54,7 @@ if (skip !== false) {
 } else {
   for (const [i, name] of readdirSync(FOLDER).toSorted().entries())
     test(`conversations of ${name} are compacted to valid prompts`, async (t) => {
-      const conversations = read(join(FOLDER, name)).filter((_, j) => j % STEP === 0);
+      const conversations = read(join(FOLDER, name));
       let compactions = 0;
       for (const [j, conversation] of conversations.entries())
         compactions += await compacted(conversation, i + j * STEP);
@@ -121,10 +121,11 @@ function toMessage({
   }
 }
 
+/** Every `STEP`th conversation of a file. */
 function read(path: string): readonly Conversation[] {
   const text = gunzipSync(readFileSync(path)).toString('utf8');
   return text
     .split('\n')
-    .filter((line) => line !== '')
+    .filter((line, i) => line !== '' && i % STEP === 0)
     .map((line) => JSON.parse(line) as Conversation);
 }

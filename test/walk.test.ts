@@ -5,6 +5,14 @@ import { test } from 'node:test';
 import { isSoak } from '@bobbin/testing/volume';
 import { functionsOf } from '../scripts/walk/functions.ts';
 
+/** The functions of a walk, in the order of their first calls. */
+let walked: readonly string[] | undefined;
+
+function fitSteps(): readonly string[] {
+  walked ??= run('--list', 'fit').stdout.trim().split('\n');
+  return walked;
+}
+
 function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
   const node = ['--conditions=@bobbin/source', 'scripts/walk/main.ts'];
   return spawnSync(process.execPath, [...node, ...args], { encoding: 'utf8' });
@@ -47,12 +55,12 @@ test('the page about the path of a call lists the files that a walk passes throu
   const listed = [...page.matchAll(/^\| `(\w+)\/(.+?)` \|/gm)].map(
     ([, name, file]) => `packages/${name}/src/${file}`,
   );
-  const steps = run('--list', 'fit').stdout.trim().split('\n');
-  assert.deepEqual(listed, [...new Set(steps.map((step) => step.replace(/:\d+ .*/, '')))]);
+  const files = fitSteps().map((step) => step.replace(/:\d+ .*/, ''));
+  assert.deepEqual(listed, [...new Set(files)]);
 });
 
 test('a walk starts at the call and ends at the encoded messages; in soak, it counts the same each time', () => {
-  const path = run('--list', 'fit').stdout.trim().split('\n');
+  const path = fitSteps();
   assert.match(path[0] ?? '', /^packages\/core\/src\/.+\.ts:\d+ fit$/);
   assert.ok(path.some((step) => /^packages\/codecs\/src\/.+\.ts:\d+ encode$/.test(step)));
   assert.equal(new Set(path).size, path.length);

@@ -9,11 +9,36 @@ const FOLDER = new URL('../../../examples/', import.meta.url);
 /** Files that examples start or import themselves, and the one that shows what happens without Bobbin. */
 const PARTS = new Set(['workbench.ts', 'mcp-server.ts', 'ai-sdk-plain.ts']);
 
-/** Runs an example as its reader does, with the scripted model. */
-async function run(name: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
+interface Printed {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs Node with the scripted model. */
+async function run(...args: readonly string[]): Promise<Printed> {
   const { OPENAI_API_KEY: _, ...env } = process.env;
-  const file = fileURLToPath(new URL(name, FOLDER));
-  return promisify(execFile)(process.execPath, ['--conditions=@bobbin/source', file], { env });
+  const condition = '--conditions=@bobbin/source';
+  return promisify(execFile)(process.execPath, [condition, ...args], { env });
+}
+
+/** Runs examples one after the other, and prints a line before and after what each prints. */
+const IN_TURN = `for (const url of process.argv.slice(1)) {
+  console.log('begin ' + url);
+  await import(url).catch(console.error);
+  console.log('end ' + url);
+}`;
+
+const urlOf = (name: string): string => new URL(name, FOLDER).href;
+
+let printed: Promise<Printed> | undefined;
+
+/** What an example prints. One process runs all of them: it loads the packages once. */
+async function printedBy(name: string): Promise<Printed> {
+  const urls = Object.keys(SAID).map(urlOf);
+  printed ??= run('--input-type=module', '--eval', IN_TURN, ...urls);
+  const { stdout, stderr } = await printed;
+  const [, rest = ''] = stdout.split(`begin ${urlOf(name)}\n`);
+  return { stdout: rest.split(`end ${urlOf(name)}\n`)[0] ?? '', stderr };
 }
 
 /** What each example says of what it did. */
@@ -38,14 +63,14 @@ test('every example is run', () => {
 
 for (const [name, said] of Object.entries(SAID)) {
   test(`C23 the example ${name} does what it says`, async () => {
-    const { stdout, stderr } = await run(name);
+    const { stdout, stderr } = await printedBy(name);
     assert.match(stdout, said);
     assert.equal(stderr, '');
   });
 }
 
 test('C23 without Bobbin the same agent is refused', async () => {
-  await assert.rejects(run('ai-sdk-plain.ts'), {
+  await assert.rejects(run(fileURLToPath(urlOf('ai-sdk-plain.ts'))), {
     code: 1,
     stdout: '',
     stderr:

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { test, type TestContext } from 'node:test';
+import { after, before, test } from 'node:test';
 import {
   createBobbin,
   memoryArtifacts,
@@ -20,9 +20,8 @@ const SERVER = new URL('./mcp-server.ts', import.meta.url);
 const COMMAND = new URL('../src/mcp/command.ts', import.meta.url);
 
 /** A real client with a real server process over standard input and output. */
-async function connected(t: TestContext, script: URL, ...args: readonly string[]): Promise<Client> {
+async function connected(script: URL, ...args: readonly string[]): Promise<Client> {
   const client = new Client({ name: 'test', version: '1.0.0' });
-  t.after(() => client.close());
   const { NODE_COMPILE_CACHE = '' } = process.env;
   await client.connect(
     new StdioClientTransport({
@@ -34,13 +33,21 @@ async function connected(t: TestContext, script: URL, ...args: readonly string[]
   return client;
 }
 
+/** A client of a server that is bound to the thread `birds`, and one of a server that is bound to none. */
+let bound: Client;
+let unbound: Client;
+before(async () => {
+  [bound, unbound] = await Promise.all([connected(SERVER, 'birds'), connected(SERVER)]);
+});
+after(() => Promise.all([bound.close(), unbound.close()]));
+
 async function called(client: Client, name: string, args: object): Promise<unknown> {
   const { content } = await client.callTool({ name, arguments: { ...args } });
   return (content as { text: string }[])[0]?.text;
 }
 
-test('C11 C26 an MCP client reads artifacts, recalls, and asks for the status', async (t) => {
-  const client = await connected(t, SERVER, 'birds');
+test('C11 C26 an MCP client reads artifacts, recalls, and asks for the status', async () => {
+  const client = bound;
   const { tools } = await client.listTools();
   assert.deepEqual(
     tools.map(({ name, inputSchema }) => [name, Object.keys(inputSchema.properties ?? {})]),
@@ -69,8 +76,8 @@ const problem = (text: string): unknown => ({
   content: [{ type: 'text', text }],
 });
 
-test('H7 tools have titles and an output schema, and the server says what it is for', async (t) => {
-  const client = await connected(t, SERVER, 'birds');
+test('H7 tools have titles and an output schema, and the server says what it is for', async () => {
+  const client = bound;
   const { tools } = await client.listTools();
   assert.deepEqual(
     tools.map(({ title, outputSchema }) => [title, outputSchema?.required]),
@@ -89,8 +96,8 @@ test('H7 tools have titles and an output schema, and the server says what it is 
   assert.deepEqual(content, [{ type: 'text', ...(structuredContent as object) }]);
 });
 
-test('H7 bad arguments and what is not there are errors; the hint in a result works as it is written', async (t) => {
-  const client = await connected(t, SERVER, 'birds');
+test('H7 bad arguments and what is not there are errors; the hint in a result works as it is written', async () => {
+  const client = bound;
   const none = '0'.repeat(32);
   const cases: readonly (readonly [name: string, args: object, text: string])[] = [
     ['read_artifact', {}, 'id: must be the id of an artifact'],
@@ -108,8 +115,8 @@ test('H7 bad arguments and what is not there are errors; the hint in a result wo
   assert.match(String(whole), /^\[turn \d+, \w+\]\n/);
 });
 
-test('H7 a server that is bound to no thread infers the only one, and its hints name it', async (t) => {
-  const client = await connected(t, SERVER);
+test('H7 a server that is bound to no thread infers the only one, and its hints name it', async () => {
+  const client = unbound;
   const { tools } = await client.listTools();
   assert.ok(tools.every(({ inputSchema }) => 'thread' in (inputSchema.properties ?? {})));
   assert.match(String(await called(client, 'compact_status', {})), /^birds: 41 messages/);
@@ -123,8 +130,8 @@ test('H7 a server that is bound to no thread infers the only one, and its hints 
   );
 });
 
-test('H7 neither a line of 11 MiB nor a NUL in a name ends the server', async (t) => {
-  const client = await connected(t, SERVER);
+test('H7 neither a line of 11 MiB nor a NUL in a name ends the server', async () => {
+  const client = unbound;
   const long = await client.callTool({
     name: 'recall',
     arguments: { query: 'heron '.repeat(2_000_000) },
@@ -174,6 +181,7 @@ test('H7 the command serves a client\u2019s own session file, the newest of a fo
   );
   const header = '{"type":"session","id":"s1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}';
   writeFileSync(join(folder, 's1.jsonl'), [header, ...lines].join('\n'));
-  const client = await connected(t, COMMAND, folder);
+  const client = await connected(COMMAND, folder);
+  t.after(() => client.close());
   assert.match(String(await called(client, 'recall', { query: 'vault code' })), /4471/);
 });

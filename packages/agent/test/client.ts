@@ -51,7 +51,7 @@ export class Client {
   async until(
     wanted: (line: Line) => boolean,
     from: number = 0,
-    timeoutMs: number = 30_000,
+    timeoutMs: number = 60_000,
   ): Promise<Line> {
     const deadline = Date.now() + timeoutMs;
     for (;;) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { isSoak } from '@bobbin/testing/volume';
 import { textOf } from '@bobbin/core';
-import { assertScreen } from './golden-screen.ts';
+import { assertSettled } from './golden-screen.ts';
 import { open, place, type Place } from './place.ts';
 import { streamServer, type Answered } from './stream-server.ts';
 import { ofType, workshop, type Workshop } from './workshop.ts';
@@ -58,7 +58,7 @@ for (const columns of isSoak() ? [40, 80, 140] : [80])
     await terminal.until('one');
     terminal.line('/help');
     await terminal.until(/@thread:ID what another session holds/);
-    assertScreen(`stream-${columns}`, await terminal.settled());
+    await assertSettled(`stream-${columns}`, terminal);
     const screen = terminal.all();
     assert.match(screen, /Thinking \(Ctrl\+O shows it\)\n\none two three\n/);
     assert.doesNotMatch(screen, /broken/);
@@ -104,7 +104,7 @@ test('/resume shows when a session changed and its id; at 40 columns when', asyn
     await terminal.until('context');
     terminal.line('/resume');
     await terminal.until('Resume which session?');
-    assertScreen(`resume-list-${columns}`, await terminal.settled());
+    await assertSettled(`resume-list-${columns}`, terminal);
     terminal.kill();
   }
 });

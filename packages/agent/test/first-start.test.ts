@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { isSoak } from '@bobbin/testing/volume';
-import { assertScreen } from './golden-screen.ts';
+import { assertSettled } from './golden-screen.ts';
 import { localServer, OLLAMA } from './local-server.ts';
 import { temporaryFolder, TestTerminal, type TerminalOptions } from './terminal.ts';
 
@@ -34,14 +34,14 @@ for (const columns of isSoak() ? [40, 80, 140] : [140])
     const first = started(t, where);
     await first.until(/No model is set up/);
     await first.until('context');
-    assertScreen(`first-start-${columns}`, await first.settled());
+    await assertSettled(`first-start-${columns}`, first);
     first.line('/model');
     await first.until('Which model?');
-    assertScreen(`model-choice-${columns}`, await first.settled());
+    await assertSettled(`model-choice-${columns}`, first);
     first.type('\u001B[B');
     first.type('\r');
     await first.until(/ollama\/gemma4:latest, a window of\s+16\.4k/);
-    assertScreen(`model-chosen-${columns}`, await first.settled());
+    await assertSettled(`model-chosen-${columns}`, first);
     first.type('\u0004');
     assert.equal(await first.ended(), 0);
     const second = started(t, where);

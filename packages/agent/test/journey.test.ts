@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { isSoak } from '@bobbin/testing/volume';
-import { assertScreen } from './golden-screen.ts';
+import { assertScreen, assertSettled } from './golden-screen.ts';
 import { open, place, SEEN_MS, type Place } from './place.ts';
 import { bobbinFile, claudeFile, codexFile, opencodeFile, piFile } from './session-samples.ts';
 import { HUNG_STEP, taskServer, type TaskServer } from './task-server.ts';
@@ -47,7 +47,7 @@ for (const columns of isSoak() ? COLUMNS : [80])
     await second.until('context');
     second.line('go on');
     await second.until('All 30 are done.', 90_000);
-    assertScreen(`task-done-${columns}`, await second.settled());
+    await assertSettled(`task-done-${columns}`, second);
     assert.match(second.all(), /Step 30\./);
     assert.deepEqual(server.problems, []);
   });

@@ -20,7 +20,7 @@ export const STEPPER: string = `
 export const EDITOR: string = `
   if (last.role === 'user' && last.text === 'change it') return { text: 'I change it:', calls: [{ tool: 'edit', args: { path: 'a.txt', old: 'two', new: 'TWO' } }] };
   if (last.role === 'user' && last.text === 'run it') return { calls: [{ tool: 'bash', args: { command: 'echo ran' } }] };
-  if (last.role === 'tool') return { text: 'Result: ' + last.text.split('\\n')[0] };
+  if (last.role === 'tool') return { text: 'Result: ' + last.text.split('\\n')[0].replace(/\\S*\\//, '') };
   return { text: '# A heading\\n\\nSome *markdown* with \`code\`:\\n\\n- one\\n- two\\n\\nYou wrote ' + last.text.split('\\n').length + ' lines.' };
 `;
 

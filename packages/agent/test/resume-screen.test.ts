@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isSoak } from '@bobbin/testing/volume';
-import { assertScreen } from './golden-screen.ts';
+import { assertSettled } from './golden-screen.ts';
 import { open, place, STEPPER } from './place.ts';
 import { TestTerminal } from './terminal.ts';
 
@@ -24,7 +24,7 @@ for (const columns of isSoak() ? [40, 80, 140] : [40])
     const second = new TestTerminal([...command.split(' '), '--yes'], where);
     t.after(() => second.kill());
     await second.until('Heard: and now?');
-    assertScreen(`resumed-${columns}`, await second.settled());
+    await assertSettled(`resumed-${columns}`, second);
     assert.equal(/┌ compaction 1: ([\d.]+k) →/.exec(second.all())?.[1], card?.[1]);
     second.type('\u000F');
     await second.settled();

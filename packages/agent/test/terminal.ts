@@ -115,7 +115,7 @@ export class TestTerminal {
   }
 
   /** Waits until the screen shows something; the screen is in the error where it never does. */
-  async until(wanted: string | RegExp, timeoutMs: number = 20_000): Promise<void> {
+  async until(wanted: string | RegExp, timeoutMs: number = 60_000): Promise<void> {
     const shown = (): boolean =>
       typeof wanted === 'string' ? this.screen().includes(wanted) : wanted.test(this.screen());
     await this.#poll(shown, timeoutMs, () => `never saw ${String(wanted)}:\n${this.screen()}`);
@@ -137,7 +137,7 @@ export class TestTerminal {
     return last;
   }
 
-  async ended(timeoutMs: number = 10_000): Promise<number> {
+  async ended(timeoutMs: number = 60_000): Promise<number> {
     await this.#poll(
       () => this.#exit !== undefined,
       timeoutMs,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Part } from '@bobbin/core';
 import type { Outcome } from '@bobbin/core/internal';
+import { cpuMs } from '@bobbin/testing';
 import { UNKNOWN_OUTCOME } from '../src/loop/unknown-outcome.ts';
 import { themeFor } from '../src/tui/theme.ts';
 import { ToolView } from '../src/tui/tool-view.ts';
@@ -25,9 +26,10 @@ test('a tool that puts out much is drawn as fast as one that puts out little', (
   const view = new ToolView(theme, 'bash', { command: 'yes' });
   const chunk = 'a line of output\n'.repeat(4_000);
   for (let i = 0; i < 750; i++) view.add(chunk);
-  const began = performance.now();
-  for (let i = 0; i < 20; i++) view.render(80);
-  assert.ok(performance.now() - began < 1_000, `${performance.now() - began} ms`);
+  const took = cpuMs(() => {
+    for (let i = 0; i < 20; i++) view.render(80);
+  });
+  assert.ok(took < 1_000, `${took} ms`);
   assert.deepEqual(view.render(80), [
     '',
     '… bash yes',

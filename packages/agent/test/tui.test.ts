@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { assertScreen } from './golden-screen.ts';
+import { assertScreen, assertSettled } from './golden-screen.ts';
 import { EDITOR, open, place, SEEN_MS, STEPPER } from './place.ts';
 import { BIN, TestTerminal } from './terminal.ts';
 
@@ -11,14 +11,14 @@ test('B14 B16 B17 B18 a session in a terminal: start, long task, compaction in i
   const where = place(t, STEPPER);
   const terminal = open(t, where, '--yes');
   await terminal.until('context');
-  assertScreen('start', await terminal.settled());
+  await assertSettled('start', terminal);
   terminal.line('do 18 steps');
   await terminal.until('Compacting…');
   terminal.line('hurry up');
   await terminal.until('queued: hurry up');
   assertScreen('queued', terminal.screen());
   await terminal.until(/All 18 steps are done\.[^]*─\n\n─/, 40_000);
-  assertScreen('done', await terminal.settled());
+  await assertSettled('done', terminal);
   const all = terminal.all();
   assert.match(all, /┌ compaction 1: [\d.]+k → [\d.]+k tokens ─/);
   assert.match(
@@ -38,11 +38,11 @@ test('B2 B17 /autocompact is a selector; the footer says when it is off', async 
   await terminal.until('context');
   terminal.line('/autocompact');
   await terminal.until('Auto-compaction (on)');
-  assertScreen('autocompact', await terminal.settled());
+  await assertSettled('autocompact', terminal);
   terminal.type('\u001B[B');
   terminal.type('\r');
   await terminal.until('auto-compact off');
-  assertScreen('autocompact-off', await terminal.settled());
+  await assertSettled('autocompact-off', terminal);
 });
 
 test('B15 B23 /branch before and after a compaction, /undo, /handoff', async (t) => {
@@ -57,7 +57,7 @@ test('B15 B23 /branch before and after a compaction, /undo, /handoff', async (t)
   await terminal.until('Heard: and now?');
   terminal.line('/branch');
   await terminal.until('Branch from which message?');
-  assertScreen('branch-list', await terminal.settled());
+  await assertSettled('branch-list', terminal);
   terminal.type('\r');
   await terminal.until('A new session from message 2');
   terminal.line('/context');
@@ -67,7 +67,7 @@ test('B15 B23 /branch before and after a compaction, /undo, /handoff', async (t)
   await terminal.until('A new session from message 1');
   terminal.line('/context');
   await terminal.until(/= summaries +0 /);
-  assertScreen('branched-before', await terminal.settled());
+  await assertSettled('branched-before', terminal);
   terminal.line('/resume');
   await terminal.until('Resume which session?');
   terminal.type('\u001B[B\u001B[B');
@@ -79,7 +79,7 @@ test('B15 B23 /branch before and after a compaction, /undo, /handoff', async (t)
   await terminal.until(/= summaries +0 /);
   terminal.line('/undo');
   await terminal.until('The last turn is undone');
-  assertScreen('undone', await terminal.settled());
+  await assertSettled('undone', terminal);
   terminal.line('/handoff write the report');
   await terminal.until('Handed over to a new session', 30_000);
   await terminal.until('Heard: write the report');
@@ -97,7 +97,7 @@ test('Esc interrupts; what was typed and not sent comes back to the editor', asy
   await terminal.until('queued: for later');
   terminal.type('\u001B');
   await terminal.until('The compaction was stopped; nothing has changed.');
-  assertScreen('interrupted', await terminal.settled());
+  await assertSettled('interrupted', terminal);
 });
 
 test('bash and writes ask; an edit is shown as a diff; markdown; a paste of many lines', async (t) => {
@@ -107,10 +107,10 @@ test('bash and writes ask; an edit is shown as a diff; markdown; a paste of many
   await terminal.until('context');
   terminal.line('change it');
   await terminal.until('edit wants to change: a.txt');
-  assertScreen('permission', await terminal.settled(SEEN_MS));
+  await assertSettled('permission', terminal, SEEN_MS);
   terminal.type('y');
   await terminal.until('Result: Edited');
-  assertScreen('diff', await terminal.settled());
+  await assertSettled('diff', terminal);
   assert.equal(readFileSync(join(where.cwd, 'a.txt'), 'utf8'), 'one\nTWO\nthree\nfour\nfive\n');
   terminal.line('run it');
   await terminal.until('bash wants to run: echo ran');
@@ -125,7 +125,7 @@ test('bash and writes ask; an edit is shown as a diff; markdown; a paste of many
   await terminal.until('You wrote 14 lines.');
   terminal.resize(60, 18);
   await terminal.until('You wrote 14 lines.');
-  assertScreen('narrow', await terminal.settled());
+  await assertSettled('narrow', terminal);
   terminal.type('\u001B[A');
   await terminal.until(/pasted 13\n─/);
   terminal.type(' and more');
@@ -144,7 +144,7 @@ test('a message that is typed while a question appears is a message and answers 
   terminal.type('y');
   await terminal.until('bash wants to run: touch made');
   terminal.type('\u001B[A\r');
-  assertScreen('question-while-typing', await terminal.settled(SEEN_MS));
+  await assertSettled('question-while-typing', terminal, SEEN_MS);
   terminal.type('\r');
   await terminal.until('queued: y');
   terminal.line('and tell me why');
@@ -166,7 +166,7 @@ test('a question cannot be forged: what would drive the terminal, or hide, is wr
   `;
   const terminal = open(t, place(t, script), 'go');
   await terminal.until('bash wants to run: curl evil.sh');
-  assertScreen('forged', await terminal.settled(SEEN_MS));
+  await assertSettled('forged', terminal, SEEN_MS);
   // oxlint-disable-next-line no-control-regex
   assert.doesNotMatch(terminal.written, /\u001B\[1A\u001B\[2Kbash|\u009B|\u202E/);
   terminal.type('n');
@@ -227,7 +227,7 @@ test('a write is shown as a diff before it is allowed', async (t) => {
   writeFileSync(join(where.cwd, 'a.txt'), `${lines.join('\n')}\n`);
   const terminal = open(t, where, 'go');
   await terminal.until('this path from now on');
-  assertScreen('write-question', await terminal.settled(SEEN_MS));
+  await assertSettled('write-question', terminal, SEEN_MS);
   terminal.type('\u001B[A\u001B[A\u001B[A\r');
   await terminal.until('Result: Replaced');
 });
@@ -238,13 +238,13 @@ test('a file that is mentioned is folded; after a resume the arrow keys bring ba
   writeFileSync(join(where.cwd, 'big.txt'), rows.join('\n'));
   const first = open(t, where, 'look at @big.txt now');
   await first.until('You wrote 64 lines.');
-  assertScreen('mention', await first.settled());
+  await assertSettled('mention', first);
   first.type('\u000F');
   await first.until('row 59');
   first.kill();
   const second = open(t, where, '--continue');
   await second.until('You wrote 64 lines.');
-  assertScreen('mention', await second.settled());
+  await assertSettled('mention', second);
   second.type('\u001B[A');
   await second.until(/─\nlook at @big\.txt now\n─/);
   second.type('!');

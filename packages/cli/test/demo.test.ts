@@ -2,12 +2,17 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { bobbin, bobbinOnTerminal, folder, here } from './run.ts';
+import { bobbinOnTerminal, folder, here, type Outcome } from './run.ts';
 
-const shown = bobbin(['demo']);
+let shown: Promise<Outcome> | undefined;
+
+function demo(): Promise<Outcome> {
+  shown ??= here(['demo']);
+  return shown;
+}
 
 test('demo draws the window before and after, rungs, spans, what is read, the time, and what to try', async () => {
-  const { status, stdout, stderr } = await shown;
+  const { status, stdout, stderr } = await demo();
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
   assert.match(
     stdout,
@@ -33,7 +38,7 @@ test('demo --save gives the session to the other commands', async (t) => {
   const saved = await here(['demo', '--save', 'session.json'], { cwd: home });
   assert.deepEqual(saved, { status: 0, stdout: '', stderr: '' });
   const inspected = await here(['inspect', 'session.json', '--counter', 'o200k'], { cwd: home });
-  const tokens = [await shown, inspected].map(
+  const tokens = [await demo(), inspected].map(
     ({ stdout }) => /[\d,]+ tokens by o200k/.exec(stdout)?.[0],
   );
   assert.ok(tokens[0] !== undefined);

@@ -17,7 +17,7 @@ import { withParts } from '@bobbin/core/internal';
 import { volume } from '@bobbin/testing/volume';
 
 const SEED = Number(process.env['SEED'] ?? 1);
-const CASES = volume(1000, 30000);
+const CASES = volume(500, 30000);
 
 /** One message of each kind, for damaging. */
 const WHOLE: readonly [Codec<object>, readonly Json[]][] = [

@@ -6,7 +6,7 @@ import { recordings } from './recordings.ts';
 import { WIRE_FORMS } from './wire-forms.ts';
 
 /** The first of so many is tested. */
-const LOSSLESS_STEP = volume(25, 1);
+const LOSSLESS_STEP = volume(50, 1);
 const COMPACTED_STEP = volume(700, 1);
 
 const skip = withoutRecorded('transcripts');

@@ -19,7 +19,7 @@ import { decoded, linesOf } from './session-text.ts';
 
 const skip = withoutRecorded('session-files');
 const WINDOWS = isSoak() ? [8_000, 32_000, 120_000] : [32_000];
-const SAMPLE_STEP = volume(3, 1);
+const SAMPLE_STEP = volume(6, 1);
 
 function jsonOf(text: string): unknown {
   const lines = text.trim().split('\n');

@@ -34,7 +34,7 @@ const SOME = isSoak() ? (Object.keys(PRESETS) as PresetName[]) : (['step', 'time
 
 for (const [levels, some] of [
   [5_000, SOME],
-  [volume(20_000, 50_000), ['ladder']],
+  [volume(12_000, 50_000), ['ladder']],
 ] as const)
   for (const preset of some)
     test(`18 ${preset}: values nested ${levels} deep are compacted, shown and undone`, async () => {

@@ -369,13 +369,13 @@ test('arguments that end in a backslash are read to their end', () => {
 });
 
 test('strange texts take time in proportion to their length', () => {
-  const texts = ['a', '/a', '<a ', '\\', '"', 'aB', '1.', ' '.repeat(3), '(', 'x_'].map((unit) =>
-    unit.repeat(Math.ceil(400_000 / unit.length)),
+  const texts = ['a', '/a', '<a ', '\\', '"', 'aB', '1.', ' '.repeat(3), '(', '=a', 'x_'].map(
+    (unit) => unit.repeat(Math.ceil(100_000 / unit.length)),
   );
-  texts.push(Array.from({ length: 40_000 }, (_, i) => `name_${i * 31}`).join(' '));
+  texts.push(Array.from({ length: 10_000 }, (_, i) => `name_${i * 31}`).join(' '));
   for (const text of texts) {
     const written = round('write_file', { path: '/a.ts', content: text }, text);
     const taken = cpuMs(() => extracted([user(text), ...written, assistant(text)], 400));
-    assert.ok(taken < 4_000, `${Math.round(taken)} ms for ${JSON.stringify(text.slice(0, 8))}…`);
+    assert.ok(taken < 2_000, `${Math.round(taken)} ms for ${JSON.stringify(text.slice(0, 8))}…`);
   }
 });

@@ -65,7 +65,7 @@ test('17 a summary that is no longer wanted ends with the part that is being rea
 });
 
 test('17 the first prompt after a long import is made with pauses, and is the same without them', async () => {
-  const messages = history(6_000);
+  const messages = history(4_000);
   let pauses = 0;
   const clock = {
     now: () => 0,

@@ -151,7 +151,7 @@ test('redaction takes time linear in its input, also where every pattern nearly 
     'identified with ',
     '"auth":"',
   ];
-  const chars = volume(300_000, 1_000_000);
+  const chars = volume(100_000, 1_000_000);
   for (const piece of nearly) {
     const text = piece.repeat(Math.ceil(chars / piece.length));
     const took = cpuMs(() => redactSecrets(text));

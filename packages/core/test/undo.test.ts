@@ -5,7 +5,7 @@ import { canonicalJson } from '@bobbin/core/internal';
 import { randomCase, seededRandom } from '@bobbin/testing';
 import { volume } from '@bobbin/testing/volume';
 
-const JOURNEYS = volume(60, 2_000);
+const JOURNEYS = volume(30, 2_000);
 
 /** The present prompt, one line a message. */
 async function shown(session: Session): Promise<readonly string[]> {

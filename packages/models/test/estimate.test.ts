@@ -16,7 +16,7 @@ const [LEAST, MOST] = [1, 1.25];
 /** Below this size one odd word moves the ratio. */
 const ENOUGH_TOKENS = 200;
 /** Of so many recorded conversations one is counted. */
-const STEP = volume(5, 1);
+const STEP = volume(10, 1);
 
 interface Recorded {
   readonly id: string;

@@ -162,9 +162,9 @@ for (const name of DIALECTS) {
   });
 
   test(`${name}: a provider that hangs costs its timeout and no more`, async () => {
-    const started = performance.now();
     const done = await compacted(name, [{ kind: 'hang' }], { timeoutMs: 150 });
-    assert.ok(performance.now() - started < 1_500);
+    assert.equal(done.server.requests.length, 1);
+    assert.deepEqual(done.waits, []);
     assert.match(done.warnings[0] ?? '', /no answer in time; the extract is used instead$/);
   });
 

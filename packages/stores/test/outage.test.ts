@@ -68,7 +68,7 @@ test('a silent network is a clear error within the time that was set, and is for
     assert.equal(outcome.status, 'rejected');
     assert.ok(outcome.reason instanceof StoreError && outcome.reason.problem === 'unavailable');
   }
-  assert.ok(performance.now() - started < 3_000, `${performance.now() - started} ms`);
+  assert.ok(performance.now() - started < 15_000, `${performance.now() - started} ms`);
   line.speak();
   assert.deepEqual((await store.window(key))?.tail.slice(0, 4), path);
   await store.close();
@@ -150,7 +150,7 @@ test('17 a server that is gone is a clear error within the time that was set', a
     assert.ok(outcome.reason instanceof StoreError && outcome.reason.problem === 'unavailable');
     assert.match(outcome.reason.message, /^postgres: .*ECONNREFUSED/);
   }
-  assert.ok(performance.now() - started < 3_000, `${performance.now() - started} ms`);
+  assert.ok(performance.now() - started < 15_000, `${performance.now() - started} ms`);
   await store.close();
 });
 

@@ -10,7 +10,7 @@ const BULLET =
 const HEADING = /^\s{0,3}#{1,6}\s+/;
 /** Code, markup, quotations and the output of programs: a person does not say them. */
 const CODE =
-  /^\s*(?:\/\/|\/\*|\*\/|<|>|\||@@|[-+]{3}\s|\$ |>>>|at \S+ ?\(|\w+\(|\d+\s*[:|→\t]|\d+ +\/\/|\S+\.\w{1,5}:\d+|(?:const|let|var|import|return|func|def|class|export)\s)|[{}]\s*$|:=|=>|==|\w\(\);?\s*$|[=(][^.!?]*;\s*$/;
+  /^\s*(?:\/\/|\/\*|\*\/|<|>|\||@@|[-+]{3}\s|\$ |>>>|at \S+ ?\(|\w+\(|\d+\s*[:|→\t]|\d+ +\/\/|\S+\.\w{1,5}:\d+|(?:const|let|var|import|return|func|def|class|export)\s)|[{}]\s*$|:=|=>|==|\w\(\);?\s*$|;\s*$(?<=[=(][^.!?]*;\s*)/;
 /** A line of a log: fields with their values, a time or a mark in front, a word in capitals before a path. */
 const LOG =
   /(?:^|\s)[\w.-]+=\S+(?:\s.*)?\s[\w.-]+=\S|^\s*(?:\[[\w .:/-]{1,40}\]\s+\S+ \S|\d{2,4}[-:/]\d\d\S*\s|[❯➜]\s|(?!NEVER|ONLY|ALWAYS|MUST|USE|NOT|KEEP|READ)[A-Z]{3,12}\s+\S*\w\/\S)/;
