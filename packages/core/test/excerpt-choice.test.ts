@@ -37,3 +37,21 @@ test('an excerpt has at most three parts: its beginning, one block and its end',
   const shown = await excerptOf(lines.join('\n'));
   assert.ok((shown.match(/^…$/gm) ?? []).length <= 2, shown);
 });
+
+for (const [name, failure] of [
+  ['a line that ends in a carriage return', '--- FAIL: TestShare (0.01s)\r'],
+  ['a coloured line', '\u001b[31mFAIL\u001b[39m src/share.test.ts'],
+  ['a long line', `Error: ${'the share is wrong, '.repeat(30)}`],
+] as const)
+  test(`what failed is found in ${name}`, async () => {
+    const shown = await excerptOf([...passed(0, 300), failure, ...passed(300, 600)].join('\n'));
+    assert.ok(shown.includes(failure.slice(0, 60)), shown);
+  });
+
+test('a reminder that a host appended is not the end of a result', async () => {
+  const reminder = '<system-reminder>\nRule 7.\n</system-reminder>';
+  const output = [...passed(0, 400), 'TOTAL 400 packages', '', reminder].join('\n');
+  const shown = await excerptOf(output);
+  assert.match(shown, /TOTAL 400 packages/);
+  assert.doesNotMatch(shown, /Rule 7/);
+});

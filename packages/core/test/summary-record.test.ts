@@ -29,6 +29,26 @@ test('beside an account only checks that say how they ended are shown', () => {
   assert.doesNotMatch(text, /^- \[m\d+\] (?:sh |eslint-lint|git check-ignore)/m);
 });
 
+for (const command of [
+  'node_modules/.bin/vitest run',
+  'venv/bin/pytest -q',
+  './scripts/check.sh',
+  'bash -lc "cargo test"',
+  'mise run test:ci',
+])
+  test(`a check by any name is one: ${command}`, () => {
+    const text = shown('The agent measured plan_7 and wrote a note.', run(command, '12 passed'));
+    assert.ok(text.includes(`\n## Commands\n- [m2] ${command}\n· 12 passed`), text);
+  });
+
+test('a folder that is named after tests makes no check of a command', () => {
+  const text = shown('The agent measured plan_7 and wrote a note.', [
+    ...run('DIR=/tmp/load-test sh a.sh', '3 issues'),
+    ...run('node tests/../run.js', '3 issues'),
+  ]);
+  assert.doesNotMatch(text, /## Commands/);
+});
+
 test('commits older than one that the account names are not shown', () => {
   const text = shown('The fix is commit 2222222.', [
     ...run('git commit -m one', '[main 1111111] first try'),
@@ -54,12 +74,25 @@ test('an analysis that is shown in part says so', () => {
   assert.match(shown(prose, [], 80), /\n## Chronology \(in part\)\n- Step \d+ /);
 });
 
-test('what a harness adds to a request is not shown as the task', () => {
-  const task =
-    'Print tables.\n\nIf you need specific details, read the full transcript at: /x.jsonl';
+const taskText = (task: string, prose: string | null): string => {
   const nodes = thread(user(task), assistant('Done.')).path();
   const extracted = extract({ nodes, previous: null, task, round: 1, counter, kept: [] });
-  const text = fitSummaryText(extracted, 2_000, counter) ?? '';
-  assert.match(text, /\n## Original Task\nPrint tables\.$/);
-  assert.doesNotMatch(text, /transcript/);
+  return fitSummaryText({ ...extracted, prose }, 2_000, counter) ?? '';
+};
+
+for (const prose of [null, 'Something else was done.'])
+  test(`what a harness adds to a plan is not shown as the task, ${prose === null ? 'without' : 'beside'} an account`, () => {
+    const added = 'If you need specific details from before exiting plan mode, read it at: /x.jsonl';
+    assert.doesNotMatch(taskText(`Print tables.\n\n\n${added}`, prose), /plan mode/);
+    const own = 'Read the full transcript at docs/meeting.txt and list every decision.';
+    assert.ok(taskText(own, prose).includes(own));
+  });
+
+test('a section that an account lost to its size leaves a mark', () => {
+  const section = (name: string): readonly string[] => [
+    `**${name}**`,
+    `- ${name}_1 of queue_${name.length * 31} and shard_${name.length * 977}`,
+  ];
+  const prose = [...section('One'), ...section('Three'), '**Pending Tasks**', '- release'].join('\n');
+  assert.match(shown(prose, [], 36), /shard_2931\n…\n\*\*Pending Tasks\*\*\n- release\n/);
 });

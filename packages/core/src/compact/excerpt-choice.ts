@@ -116,10 +116,11 @@ function chosenRanges(
     return connected(part.text, chooser.chosen(false)[0] ?? [], chars);
   }
   chooser.add(part, chars * HEAD, chars * TAIL);
-  return connectedMiddle(part.text, chooser.chosen(true)[0] ?? [], chars);
+  const own = part.text.slice(0, reminderStart(part.text));
+  return connectedMiddle(own, chooser.chosen(true)[0] ?? [], chars);
 }
 
-/** A longer line is read to here. */
+/** The beginning of a line is looked for so far before a stretch. */
 const LONGEST_LINE_CHARS = 400;
 
 /** What a person wrote is shown from its beginning, with its end; a document that a host loaded by its first lines. */
@@ -165,22 +166,27 @@ const LINE_TAIL = 0.1;
 /** What failed says more than how the output begins and ends. */
 const FAILED_ENDS = 0.1;
 const MOST_FAILURES = 40;
+/** A longer line is read to here. */
+const LONGEST_FAILURE_CHARS = 260;
 
-/** Where the first lines are that say what failed. */
+/** Where the first lines are that say what failed, each with the line before it. */
 function failureLines(text: string): readonly Stretch[] {
   const lines: Stretch[] = [];
+  let before = 0;
   for (let from = 0; from < text.length && lines.length < MOST_FAILURES;) {
     const feed = text.indexOf('\n', from);
     const to = feed < 0 ? text.length : feed;
-    if (saysWhatFailed(text.slice(from, Math.min(to, from + LONGEST_LINE_CHARS))))
-      lines.push([from, to]);
+    if (saysWhatFailed(text.slice(from, Math.min(to, from + LONGEST_FAILURE_CHARS))))
+      lines.push([before, to]);
+    before = from;
     from = to + 1;
   }
   return lines;
 }
 
 /** The block of whole lines, in so many characters, that begins with one of some stretches and holds most of them. */
-function blockOf(text: string, stretches: readonly Stretch[], chars: number): Stretch {
+function blockOf(text: string, stretches: readonly Stretch[], mostChars: number): Stretch {
+  const chars = Math.floor(mostChars);
   const ordered = sorted(stretches, (a, b) => a[0] - b[0]);
   let [from, most, held, next] = [0, -1, 0, 0];
   for (const [i, [start, end]] of ordered.entries()) {
@@ -196,7 +202,9 @@ function blockOf(text: string, stretches: readonly Stretch[], chars: number): St
     next = Math.max(next, i + 1);
   }
   const feed = text.lastIndexOf('\n', from + chars);
-  return [from, text.length <= from + chars ? text.length : feed > from ? feed : from + chars];
+  // A long line is cut, not left out.
+  const end = feed > from + chars / 2 ? feed : wordEnd(text, from + chars);
+  return [from, text.length <= from + chars ? text.length : end];
 }
 
 /** An entry that is cut together with others. */

@@ -20,7 +20,7 @@ export const extractSummarizer: Summarizer = extracting();
 
 /** The extract as it may be stored: what was taken back is gone, and so are secrets. */
 export function cleanExtract(request: ExtractRequest, redact: Redact = redactSecrets): Summary {
-  const made = extract(request);
+  const made = extract({ ...request, redact });
   return redactSummary({ ...made, facts: standingFacts(made.facts).facts }, redact);
 }
 

@@ -2,6 +2,7 @@ import { lastOf, sorted } from '../check/list.ts';
 import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts';
 import { EMPTY_SUMMARY, type FileRecord, type Note, type Summary } from '../plan/summary.ts';
 import { seenShare } from '../summary/file-texts.ts';
+import { redactSecrets, type Redact } from '../summary/redact.ts';
 import { renderEssentials } from '../summary/render.ts';
 import type { RenderSpace } from '../summary/summary-line.ts';
 import type { Node } from '../thread/thread.ts';
@@ -42,6 +43,8 @@ export interface ExtractRequest {
   /** The most tokens of the summary's text, as `counter` counts them. */
   readonly maxTokens?: number;
   readonly counter?: Counter;
+  /** How secrets are found: an edit is cut only after they are gone. */
+  readonly redact?: Redact;
 }
 
 const DEFAULT_TOKENS = 4_000;
@@ -127,7 +130,11 @@ class Extract {
     story.takeQuestions(chars * SHARE.questions);
     story.takeFinalReport(chars * SHARE.finalReport);
     story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
-    lines.takeEdits(chars * SHARE.edits, (of) => this.#quotable.has(of));
+    lines.takeEdits(
+      chars * SHARE.edits,
+      (of) => this.#quotable.has(of),
+      this.#request.redact ?? redactSecrets,
+    );
     lines.offer();
     return this.#filled(selection, () => ({
       ...bare,

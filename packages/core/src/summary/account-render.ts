@@ -2,13 +2,7 @@ import { lastIndex, sorted } from '../check/list.ts';
 import type { Fact, Note, RepositoryEvent, Summary, ToolOutcome } from '../plan/summary.ts';
 import { headOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
-import {
-  accountParts,
-  accountWithin,
-  chronologyWithin,
-  dedented,
-  withoutHarness,
-} from './account.ts';
+import { accountParts, accountWithin, chronologyWithin, dedented } from './account.ts';
 import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
 import {
   currentTexts,
@@ -20,6 +14,7 @@ import {
 } from './entry-texts.ts';
 import { changedFiles, lastEdit, seenText } from './file-texts.ts';
 import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
+import { HANDED_OVER } from './summary-line.ts';
 
 /** What is always said, if the account lacks it, may take this share of the text, or what the account leaves. */
 const ALWAYS_SHARE = 0.2;
@@ -225,7 +220,7 @@ function recordLines(s: Summary, taskIsShown: boolean): readonly Line[] {
       splitTurn === null || splitTurn.text === '' ? [] : [splitTurn.text],
       3,
     ).map(always),
-    ...s.notes.map(noteLine),
+    ...s.notes.filter((note) => !isEdit(note)).map(noteLine),
     ...listed(
       'Commands',
       openOutcomes(s).map((outcome) => commandText(outcome, s)),
@@ -299,6 +294,9 @@ function factLine({ text, by }: Fact, i: number, all: readonly Fact[]): Line {
   return isUsers ? always(line) : { ...line, weight: 0.8 };
 }
 
+/** What was written to a file is not what the agent says. */
+const isEdit = ({ by, source }: Note): boolean => by === 'assistant' && source !== undefined;
+
 function noteLine(note: Note): Line {
   const { by, source, at, turn, worth: weight = 1 } = note;
   const where = at === undefined ? `[turn ${turn}]` : `[m${at + 1}]`;
@@ -316,6 +314,6 @@ function noteLine(note: Note): Line {
 }
 
 function taskText(given: string): string {
-  const task = withoutHarness(given).trim();
+  const task = given.replace(HANDED_OVER, '').trim();
   return task.length <= TASK_CHARS ? task : `${headOf(task, TASK_CHARS)}…`;
 }

@@ -20,20 +20,10 @@ const OWN_TITLE = /^\[Summary v\d+, round \d+\]$/;
  * last, and no heading of it can pass for a section of the summary.
  */
 export function cleanAccount(text: string): string {
-  const lines = withoutHarness(text)
-    .split('\n')
-    .filter((line) => !OWN_TITLE.test(line));
+  const lines = text.split('\n').filter((line) => !HARNESS.test(line) && !OWN_TITLE.test(line));
   const { body, analysis } = withoutAnalysis(lines);
   const led = neutral(analysis.map((line) => line.replace(MARK, '')));
   return [neutral(body), ...(led === '' ? [] : [`${ANALYSIS_HEADING}\n${led}`])].join('\n\n');
-}
-
-/** A text without the lines that a harness puts around what it hands over. */
-export function withoutHarness(text: string): string {
-  return text
-    .split('\n')
-    .filter((line) => !HARNESS.test(line))
-    .join('\n');
 }
 
 interface Parts {
@@ -309,14 +299,17 @@ function withoutEmptyHeadings(
   for (const [i, { text, isHeading }] of blocks.entries()) {
     if (gone.has(i)) gap = mark;
     else if (isHeading) {
-      if (headings.length === 0) out.push(...gap);
       // A heading below another one belongs to it.
-      headings = [...headings.filter((outer) => levelOf(outer) < levelOf(text)), text];
-      gap = [];
+      headings = headings.filter((outer) => levelOf(outer) < levelOf(text));
+      if (headings.length === 0) {
+        if (out.at(-1) !== gap[0]) out.push(...gap);
+        gap = [];
+      }
+      headings = [...headings, text];
     } else {
       out.push(...headings, ...gap, text);
       [headings, gap] = [[], []];
     }
   }
-  return [...out, ...(headings.length === 0 ? gap : [])].join('\n');
+  return [...out, ...gap].join('\n');
 }

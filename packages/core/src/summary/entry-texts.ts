@@ -92,12 +92,12 @@ function settles(later: ToolOutcome, failed: ToolOutcome): boolean {
 const SHELL =
   /^(?:bash|sh|zsh|shell|local_shell|terminal|exec(?:ute)?(?:_\w+)?|run_\w*(?:command|cmd|shell)\w*)$/i;
 
-/** Commands whose outcome the next edit may change: a word of the command says so, not a part of a path. */
+/** Commands whose outcome the next edit may change: the last word of a name or a path says so. */
 const CHECKS =
-  /(?:^|[\s;&|(])(?:\.\/)?[\w:-]*\b(?:tests?|pytest|jest|vitest|lint|build|check|tsc|vet|clippy|mypy|ruff|compile|make)\b(?!-)[\w:-]*(?:\.sh)?(?=$|[\s;&|)])/i;
+  /(?:^|[\s;&|("'])[\w./@:-]{0,120}?\b(?:tests?|pytest|jest|vitest|lint|build|check|tsc|vet|clippy|mypy|ruff|compile|make)\b(?!-)[\w:]{0,40}(?:\.\w{1,4})?(?=$|[\s;&|)"'])/i;
 /** Says how a check ended. */
 const VERDICT =
-  /\b(?:ok|pass\w*|succe\w+|clean|up to date|no \w+ (?:found|to run)|\d+ (?:tests?|issues?|errors?|problems?|warnings?|failures?))\b/i;
+  /\b(?:ok|pass\w*|succe\w+|clean|finished|compiled|built|done|up to date|no \w+ (?:found|to run)|\d+ (?:tests?|issues?|errors?|problems?|warnings?|failures?))\b/i;
 
 /** True for the run of a check that says how it ended. */
 export function isCheck({ call, error, outcome, result = '' }: ToolOutcome): boolean {

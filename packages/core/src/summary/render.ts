@@ -2,7 +2,6 @@ import { reversed, sorted } from '../check/list.ts';
 import { headOf, linesOf, tailOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { Fact, FileRecord, Note, SeenChange, Summary } from '../plan/summary.ts';
-import { withoutHarness } from './account.ts';
 import {
   artifactText,
   because,
@@ -28,6 +27,7 @@ import {
   uncommittedTexts,
 } from './file-texts.ts';
 import {
+  HANDED_OVER,
   RANK,
   SECTIONS,
   type Line,
@@ -37,7 +37,7 @@ import {
 } from './summary-line.ts';
 
 /** Raised when the same summary would render to other bytes. */
-export const SUMMARY_RENDER_VERSION = 'v7';
+export const SUMMARY_RENDER_VERSION = 'v8';
 
 /** How much of the text each list may take before its older entries give way. */
 const SHARE = {
@@ -291,7 +291,7 @@ function taskChars({ chars }: RenderSpace): number {
 }
 
 function taskText(given: string, space: RenderSpace): string {
-  const task = withoutHarness(given).trim();
+  const task = given.replace(HANDED_OVER, '').trim();
   const most = taskChars(space);
   if (task.length <= most) return task;
   const head = Math.floor(most * 0.7);

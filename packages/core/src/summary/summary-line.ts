@@ -55,3 +55,7 @@ export interface RenderSpace {
   /** The task is in the prompt as a message: the summary does not repeat it. */
   readonly taskIsShown?: boolean;
 }
+
+/** What a harness appends to a plan that it hands over. */
+export const HANDED_OVER: RegExp =
+  /\n+If you need specific details from before exiting plan mode[^\n]*$/;

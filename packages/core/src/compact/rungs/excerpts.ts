@@ -11,7 +11,7 @@ import { excerptsTogether } from '../excerpt-choice.ts';
 /** Results up to this long stay whole; so do arguments up to this long. */
 const WHOLE_CHARS = 240;
 const WHOLE_ARGS_CHARS = 1_500;
-/** Every excerpt has its first line and its last, which says how it ended. */
+/** Every excerpt begins with its first line and ends with its last, which says how it went. */
 const FIRST_LINE_CHARS = 120;
 const LAST_LINE_CHARS = 60;
 /**

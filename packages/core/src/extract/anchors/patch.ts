@@ -6,6 +6,8 @@ export interface PatchedFile {
   readonly does: 'writes' | 'edits' | 'deletes';
   readonly before: string;
   readonly after: string;
+  /** In how many places lines are added. */
+  readonly places: number;
 }
 
 const FILE = /^\*\*\* (?:(Add|Update|Delete) File|Move to): (.+)$/;
@@ -20,9 +22,8 @@ export function hasPatch(args: string): boolean {
 
 /** The files of the patch in some arguments. A file that is moved is deleted in one place and written in another. */
 export function patchedFiles(args: string): readonly PatchedFile[] {
-  const found: { path: string; does: PatchedFile['does']; before: string[]; after: string[] }[] =
-    [];
-  let chars = 0;
+  const found: Reading[] = [];
+  let [chars, isAdding] = [0, false];
   for (const text of textsIn(parseJson(args) ?? args))
     for (const line of text.split('\n')) {
       chars += line.length + 1;
@@ -31,16 +32,27 @@ export function patchedFiles(args: string): readonly PatchedFile[] {
       if (path !== undefined) {
         if (verb === undefined && last !== undefined) last.does = 'deletes';
         const does = DOES[(verb ?? 'Add') as keyof typeof DOES];
-        found.push({ path: path.trim(), does, before: [], after: [] });
+        found.push({ path: path.trim(), does, before: [], after: [], places: 0 });
       } else if (chars > LONGEST) continue;
       else if (line.startsWith('-')) last?.before.push(line.slice(1));
-      else if (line.startsWith('+')) last?.after.push(line.slice(1));
+      else if (line.startsWith('+')) {
+        last?.after.push(line.slice(1));
+        if (last !== undefined && !isAdding) last.places += 1;
+      }
+      isAdding = line.startsWith('+') || (isAdding && line.startsWith('-'));
     }
   return found.map(({ before, after, ...file }) => ({
     ...file,
     before: before.join('\n'),
     after: after.join('\n'),
   }));
+}
+
+interface Reading extends Pick<PatchedFile, 'path'> {
+  does: PatchedFile['does'];
+  readonly before: string[];
+  readonly after: string[];
+  places: number;
 }
 
 /** The texts in some arguments, at any depth. */

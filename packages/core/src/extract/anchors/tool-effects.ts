@@ -32,7 +32,7 @@ export function searches(tool: string): boolean {
 
 /** How tools and shells begin when they refuse. */
 const REFUSED =
-  /^\s*(?:\[error\]|<(?:tool_use_)?error>|(?:cat|head|tail|nl|sed|rm|mv|cp|tee|touch|fatal|\S*sh): )/;
+  /^\s*(?:\[error\]|<(?:tool_use_)?error>|The user (?:doesn['’]t want to proceed|rejected|denied|declined)|Permission to use \w+ has been denied|String to replace not found|File has not been read yet|(?:cat|head|tail|nl|sed|rm|mv|cp|tee|touch|fatal|\S*sh): )/;
 const FAILED =
   /^\s*(?:error|failed|failure|cannot|could not|unable)\b|\bexit(?:ed)?(?: with)?(?: code| status)?:? [1-9]/i;
 const HEAD_CHARS = 300;

@@ -1,7 +1,4 @@
-import { lastIndex, lastOf } from '../../check/list.ts';
-import { keyOfPath } from '../anchors/anchor.ts';
 import { VOICE } from '../anchors/scan.ts';
-import { replacementsIn } from '../story/changes.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 
 type Range = readonly [from: number, to: number];
@@ -108,25 +105,3 @@ function takenAway(args: string): readonly Range[] {
     return [index, end + 1];
   });
 }
-
-/** A longer edit is shown by the names that it adds and changes. */
-const BLOCK_CHARS = 900;
-const LEAST_BLOCK_LINES = 2;
-
-/** The lines of a file from the first to the last that an edit changes, as it leaves them; none if they are many. */
-export function editedLines(args: string, file: string): readonly string[] {
-  const last = lastOf(
-    replacementsIn(args),
-    ({ path }) => path === undefined || keyOfPath(path) === keyOfPath(file),
-  );
-  if (last === undefined) return [];
-  const old = new Set(last.before.split('\n'));
-  const lines = last.after.split('\n');
-  const isNew = (line: string): boolean => !old.has(line) && line.trim() !== '';
-  const block = lines.slice(lines.findIndex(isNew), lastIndex(lines, isNew) + 1);
-  const indent = Math.min(...block.filter((line) => line.trim() !== '').map(indentOf));
-  const bare = block.map((line) => line.slice(indent));
-  return bare.length < LEAST_BLOCK_LINES || bare.join('\n').length > BLOCK_CHARS ? [] : bare;
-}
-
-const indentOf = (line: string): number => line.length - line.trimStart().length;

@@ -1,10 +1,12 @@
 import { sorted } from '../../check/list.ts';
 import type { Note, Speaker } from '../../plan/summary.ts';
+import type { Redact } from '../../summary/redact.ts';
 import { callLine } from '../anchors/call-line.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import { VOICE, type Piece, type Voice } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
-import { editedLines, EditLines } from './edit-lines.ts';
+import { EditBlocks } from './edit-blocks.ts';
+import { EditLines } from './edit-lines.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
 import { rangeAt, type AddedRun, type FileDiff } from '../diffs/unified-diff.ts';
 import { quoted, tells } from './quote.ts';
@@ -15,6 +17,8 @@ const HEADING_CHARS = 180;
 const MARK_CHARS = 3;
 const NUMBER_CHARS = 8;
 const SHORTEST_LINE = 6;
+/** Less space holds no block of an edit. */
+const LEAST_EDIT_CHARS = 40;
 
 /** A stretch of a text that could be quoted. */
 interface Line extends Item {
@@ -48,6 +52,7 @@ export class ExactLines {
   readonly #carried: CarriedLine[] = [];
   readonly #seen = new Set<string>();
   readonly #edits: EditLines;
+  readonly #blocks: EditBlocks;
 
   constructor(
     statistics: AnchorStatistics,
@@ -60,48 +65,49 @@ export class ExactLines {
     this.#selection = selection;
     this.#mayQuote = mayQuote;
     this.#edits = new EditLines(statistics);
+    this.#blocks = new EditBlocks(statistics);
   }
 
-  /** Takes a line that an earlier summary quotes. */
+  /** Takes a line that an earlier summary quotes, as far as it still holds. */
   carry(note: Note): void {
-    const { source, at, text } = note;
+    const { source, at, by } = note;
+    const isOfFile = by === 'assistant' && source !== undefined;
+    const text = isOfFile ? this.#blocks.textNow(source, note.text) : note.text;
+    if (text === '') return;
     const group = this.#group(`carried ${source ?? ''} ${at ?? ''}`, {
       ...(source === undefined ? {} : { source }),
       headingChars: (source?.length ?? 0) + NUMBER_CHARS,
     });
     const ids = this.#statistics.idsIn(text);
-    const item = { ...knownItem(group, text.length + MARK_CHARS, ids), note };
+    const item = { ...knownItem(group, text.length + MARK_CHARS, ids), note: { ...note, text } };
     group.items.push(item);
     this.#carried.push(item);
-    this.#seen.add(note.text);
+    this.#seen.add(text);
   }
 
   /** What edits put into files and is still there, as blocks within a share of the space, the newest first. */
-  takeEdits(spaceChars: number, isHidden: (of: number) => boolean): void {
+  takeEdits(spaceChars: number, isHidden: (of: number) => boolean, redact: Redact): void {
     let left = Math.min(spaceChars, this.#selection.spaceChars);
-    for (let of = this.#statistics.placed.length - 1; of >= 0; of--) {
-      const { segment, index, turn, changes } = this.#statistics.placed[of] as Placed;
-      if (!changes || segment.voice !== VOICE.args || !isHidden(of)) continue;
-      for (const file of this.#statistics.changedBy(segment.callId ?? '', index)) {
-        if (file.deleted) continue;
-        const text = editedLines(segment.text.slice(segment.tool.length + 1), file.path)
-          .filter((line) => !this.#edits.isGone(of, line.trim()))
-          .join('\n');
-        if (text === '' || text.length > left || this.#seen.has(text)) continue;
-        left -= text.length;
-        this.#take({ text, by: 'assistant', turn, at: index, source: file.path }, file);
-      }
+    for (const block of this.#blocks.blocks) {
+      if (left < LEAST_EDIT_CHARS) return;
+      if (!isHidden(block.of)) continue;
+      const text = this.#blocks.text(block, redact);
+      const chars = text.length + MARK_CHARS * 2 * text.split('\n').length;
+      if (text === '' || chars > left || this.#seen.has(text)) continue;
+      left -= chars;
+      this.#take(block.file, block.of, text, chars);
     }
   }
 
-  #take(note: Note, file: FileAccess): void {
-    const lines = note.text.split('\n');
+  #take(file: FileAccess, of: number, text: string, chars: number): void {
+    const { index, turn } = this.#statistics.placed[of] as Placed;
     const group = this.#group(`file ${file.path}`, { file, headingChars: 0 });
-    const chars = note.text.length + MARK_CHARS * 2 * lines.length;
-    const item = { ...knownItem(group, chars, this.#statistics.idsIn(note.text)), note };
+    const note = { text, by: 'assistant', turn, at: index, source: file.path } as const;
+    const item = { ...knownItem(group, chars, this.#statistics.idsIn(text)), note };
     this.#selection.take(item, 1);
     this.#carried.push(item);
-    for (const line of [note.text, ...lines]) this.#seen.add(line.replace(/\s+/g, ' ').trim());
+    this.#seen.add(text);
+    for (const line of text.split('\n')) this.#seen.add(line.replace(/\s+/g, ' ').trim());
   }
 
   offer(): void {

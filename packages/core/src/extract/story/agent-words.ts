@@ -86,20 +86,16 @@ export function nextStep(nodes: readonly Node[]): readonly string[] {
     if (message.role !== 'assistant') continue;
     const said = sentences(textOf(message).replace(/\s+/g, ' '));
     const at = lastIndex(said, (sentence) => sentence.endsWith('?') || ANNOUNCES.test(sentence));
-    const step = said[at];
-    // A short announcement says little without the sentence before it.
-    const from = step !== undefined && step.length < SHORT_STEP_CHARS ? Math.max(0, at - 1) : at;
-    if (step !== undefined)
-      return [
-        oneLine(
-          said
-            .slice(from, at + 1)
-            .join(' ')
-            .replace(/:$/, '.'),
-          STEP_CHARS,
-        ),
-      ];
+    if (at >= 0) return [stepAt(said, at)];
     if (said.length > 0) return [];
   }
   return [];
+}
+
+/** A step, with the sentence before it if the step is short and says little alone. */
+function stepAt(said: readonly string[], at: number): string {
+  const step = said[at] ?? '';
+  const both = [said[at - 1] ?? '', step].join(' ').trim();
+  const text = step.length < SHORT_STEP_CHARS && both.length <= STEP_CHARS ? both : step;
+  return oneLine(text.replace(/:$/, '.'), STEP_CHARS);
 }

@@ -7,6 +7,8 @@ import { hasPatch, patchedFiles } from '../anchors/patch.ts';
 export interface Replacement {
   readonly before: string;
   readonly after: string;
+  /** In how many places of a file, if they are several. */
+  readonly places?: number;
 }
 
 const OLD = /^old_?(?:str(?:ing)?|text)$/i;

@@ -141,7 +141,8 @@ function endingOf(result: ResultPart, command: string): Ending {
 }
 
 /** True for a line that says what failed, not for what a program logs. */
-export function saysWhatFailed(line: string): boolean {
+export function saysWhatFailed(given: string): boolean {
+  const line = withoutColours(given).trimEnd();
   if (line.length < 2 || BARE.test(line) || (LOGGED.test(line) && !ASSERTS.test(line)))
     return false;
   return FAILURE.test(line) || COUNTED.test(line);

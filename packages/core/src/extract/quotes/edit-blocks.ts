@@ -1,0 +1,125 @@
+import { lastIndex } from '../../check/list.ts';
+import type { Redact } from '../../summary/redact.ts';
+import type { FileAccess } from '../anchors/files.ts';
+import { VOICE } from '../anchors/scan.ts';
+import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
+import { replacementsIn, type Replacement } from '../story/changes.ts';
+
+/** Lines of a file from the first to the last that an edit changes, as the edit leaves them. */
+export interface EditBlock {
+  /** The text of the call. */
+  readonly of: number;
+  readonly file: FileAccess;
+  /** All that the edit puts into the file, and which of its lines are the block. */
+  readonly after: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A longer edit is shown by the names that it adds and changes. */
+const BLOCK_CHARS = 900;
+const LEAST_LINES = 2;
+/** Where a later edit took lines away. */
+const GAP = '…';
+
+/** What the edits of a conversation left in its files. */
+export class EditBlocks {
+  /** The newest first. */
+  readonly blocks: readonly EditBlock[];
+  readonly #statistics: AnchorStatistics;
+  /** The lines that were taken out of each file after the edits that are still to be read. */
+  readonly #removed = new Map<FileAccess, Set<string>>();
+  /** Files that were written anew: what was in them before is gone. */
+  readonly #rewritten = new Set<FileAccess>();
+
+  constructor(statistics: AnchorStatistics) {
+    this.#statistics = statistics;
+    const blocks: EditBlock[] = [];
+    for (let of = statistics.placed.length - 1; of >= 0; of--) blocks.push(...this.#read(of));
+    this.blocks = blocks;
+  }
+
+  /** The text of a block without what a later edit took away, and without secrets; empty if nothing is left. */
+  text({ file, after, from, to }: EditBlock, redact: Redact): string {
+    const clean = redact(after).split('\n');
+    // What spans several lines is not cut.
+    if (clean.length !== after.split('\n').length) return '';
+    return dedented(this.#left(file, clean.slice(from, to)));
+  }
+
+  /** What is left of lines that an earlier summary shows of a file. */
+  textNow(path: string, text: string): string {
+    const file = this.#statistics.files.at(path);
+    if (file === undefined) return text;
+    const isGone = file.deleted || this.#rewritten.has(file);
+    return isGone ? '' : this.#left(file, text.split('\n')).join('\n');
+  }
+
+  #left(file: FileAccess, lines: readonly string[]): readonly string[] {
+    const removed = this.#removed.get(file);
+    const left = lines
+      .map((line) => (removed?.has(line.trim()) === true ? GAP : line))
+      .filter((line, i, all) => line !== GAP || all[i - 1] !== GAP);
+    return left.every((line) => line === GAP || line.trim() === '') ? [] : left;
+  }
+
+  /** The blocks of one call, if it changed something; what it took away is known from then on. */
+  *#read(of: number): Iterable<EditBlock> {
+    const { segment, index, changes } = this.#statistics.placed[of] as Placed;
+    if (!changes || segment.voice !== VOICE.args) return;
+    const files = this.#statistics.changedBy(segment.callId ?? '', index);
+    if (files.length === 0) return;
+    const touches = segment.touched?.touches ?? [];
+    for (const one of replacementsIn(segment.text.slice(segment.tool.length + 1))) {
+      const file = fileOf(one.path, files);
+      if (file === undefined || file.deleted || this.#rewritten.has(file)) continue;
+      const block = blockOf(one);
+      if (block !== undefined) yield { of, file, after: one.after, ...block };
+      const isWritten = touches.some(
+        ({ path, does }) => does === 'writes' && isSame(path, file.path),
+      );
+      if (isWritten) this.#rewritten.add(file);
+      else this.#remove(file, one);
+    }
+  }
+
+  #remove(file: FileAccess, { before, after }: Replacement): void {
+    const removed = this.#removed.get(file) ?? new Set();
+    this.#removed.set(file, removed);
+    const stays = new Set(after.split('\n').map((line) => line.trim()));
+    for (const line of before.split('\n'))
+      if (line.trim() !== '' && !stays.has(line.trim())) removed.add(line.trim());
+  }
+}
+
+/** The file that a replacement is in: of several files only if the call names it. */
+function fileOf(path: string | undefined, files: readonly FileAccess[]): FileAccess | undefined {
+  if (path === undefined) return files.length === 1 ? files[0] : undefined;
+  return files.find((file) => isSame(path, file.path));
+}
+
+const isSame = (a: string, b: string): boolean =>
+  a === b || a.endsWith(`/${b}`) || b.endsWith(`/${a}`);
+
+/** Where the changed lines of a replacement are; undefined if they are many, a single one, or in several places. */
+function blockOf({
+  before,
+  after,
+  places = 1,
+}: Replacement): Pick<EditBlock, 'from' | 'to'> | undefined {
+  const old = new Set(before.split('\n'));
+  const lines = after.split('\n');
+  const isNew = (line: string): boolean => !old.has(line) && line.trim() !== '';
+  const [from, to] = [lines.findIndex(isNew), lastIndex(lines, isNew) + 1];
+  const block = lines.slice(Math.max(0, from), to);
+  if (places > 1 || block.length < LEAST_LINES) return undefined;
+  return block.join('\n').length > BLOCK_CHARS ? undefined : { from, to };
+}
+
+function dedented(lines: readonly string[]): string {
+  const indents = lines.filter((line) => line.trim() !== '' && line !== GAP).map(indentOf);
+  const indent = Math.min(...indents);
+  return lines.map((line) => (line === GAP ? line : line.slice(indent))).join('\n');
+}
+
+const indentOf = (line: string): number => line.length - line.trimStart().length;

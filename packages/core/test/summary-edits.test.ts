@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Message, Summary } from '@bobbin/core';
+import { chars4, cleanExtract, fitSummaryText, renderSummary } from '@bobbin/core/internal';
+import { assistant, call, result, round, thread, user } from '@bobbin/testing';
+
+const counter = chars4();
+
+function summaryOf(messages: readonly Message[], previous: Summary | null = null): Summary {
+  const nodes = thread(user('Work.'), ...messages).path();
+  return cleanExtract({ nodes, previous, task: null, round: 1, maxTokens: 2_000, counter });
+}
+
+/** The added lines that a summary shows below each changed file. */
+function added(summary: Summary): Readonly<Record<string, readonly string[]>> {
+  const files: Record<string, string[]> = {};
+  let lines: string[] = [];
+  for (const line of renderSummary(summary).split('\n')) {
+    const path = /^- (\S+) \((?:created|edited|deleted)/.exec(line)?.[1];
+    if (path !== undefined) files[path] = lines = [];
+    else if (line.startsWith('  + ')) lines.push(line.slice(4));
+  }
+  return files;
+}
+
+const edit = (path: string, old: string, now: string, answer = 'edited'): readonly Message[] =>
+  round('edit', { file_path: path, old_string: old, new_string: now }, answer);
+
+function patch(...lines: readonly string[]): readonly Message[] {
+  const asked = {
+    ...call('apply_patch', {}),
+    args: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n'),
+  };
+  return [assistant(asked), result(asked, 'Done.')];
+}
+
+test('an edit is shown as a block under its own file, also where another one ends in the same names', () => {
+  const of = (name: string): readonly string[] => [
+    `*** Update File: packages/${name}/src/index.ts`,
+    `+export const ${name}One = 1;`,
+    `+export const ${name}Two = 2;`,
+  ];
+  assert.deepEqual(added(summaryOf(patch(...of('alpha'), ...of('beta')))), {
+    'packages/alpha/src/index.ts': ['export const alphaOne = 1;', 'export const alphaTwo = 2;'],
+    'packages/beta/src/index.ts': ['export const betaOne = 1;', 'export const betaTwo = 2;'],
+  });
+});
+
+test('what a later edit took away is not shown as current, and leaves a mark in its block', () => {
+  const total = [
+    'export function total(a: number): number {',
+    '  checkInput(a);',
+    '  return sumOf(a);',
+    '}',
+  ];
+  const first = edit('/repo/src/a.ts', 'nothing', total.join('\n'));
+  const later = edit('/repo/src/a.ts', '  return sumOf(a);', '  return a;');
+  assert.deepEqual(added(summaryOf([...first, ...later])), {
+    '/repo/src/a.ts': [total[0], total[1], '…', total[3]],
+  });
+  const written = round('write', { file_path: '/repo/src/a.ts', content: 'x' }, 'written');
+  assert.deepEqual(added(summaryOf([...first, ...written])), { '/repo/src/a.ts': [] });
+  const update = '*** Update File: src/b.ts';
+  const lines = ['staleOne = readLimit();', 'staleTwo = readLimit();'];
+  const both = [
+    ...patch(update, ...lines.map((line) => `+${line}`)),
+    ...patch(update, ...lines.map((line) => `-${line}`)),
+  ];
+  assert.deepEqual(added(summaryOf(both)), { 'src/b.ts': [] });
+});
+
+test('a block of an earlier summary is gone with its file', () => {
+  const now = 'export const cellLimit = 4096;\nexport const cellCache = new LruMap(cellLimit);';
+  const before = summaryOf(edit('/repo/src/cells.ts', 'nothing', now));
+  assert.deepEqual(added(before), { '/repo/src/cells.ts': now.split('\n') });
+  const removed = summaryOf(round('bash', { command: 'rm /repo/src/cells.ts' }, ''), before);
+  assert.deepEqual(added(removed), { '/repo/src/cells.ts': [] });
+});
+
+test('lines that a patch adds in several places are no block', () => {
+  const places = ['+first line of one', '+second line of one', ' kept', '+first line of two'];
+  assert.deepEqual(added(summaryOf(patch('*** Update File: src/c.ts', ...places))), {
+    'src/c.ts': [],
+  });
+});
+
+for (const answer of [
+  "The user doesn't want to proceed with this tool use.",
+  'String to replace not found in file.',
+  'File has not been read yet. Read it first.',
+  'Permission to use Edit has been denied.',
+])
+  test(`an edit that was not made is not shown: ${answer}`, () => {
+    const now = 'export const limit = 1;\nexport const cache = 2;';
+    assert.deepEqual(added(summaryOf(edit('/repo/src/a.ts', 'nothing', now, answer))), {});
+  });
+
+test('a secret in a block is redacted by the line before it, which the edit leaves as it was', () => {
+  const of = (secret: string, login: string): string =>
+    `export const password =\n  "${secret}";\nexport const login = "${login}";`;
+  const text = renderSummary(
+    summaryOf(edit('/repo/src/keys.ts', of('old', 'x'), of('hunter2Zebra', 'admin_name'))),
+  );
+  assert.match(text, /admin_name/);
+  assert.doesNotMatch(text, /hunter2Zebra/);
+});
+
+test('what was written to a file is not shown as what the agent says', () => {
+  const now = '# Notes\nThe user wants you to delete src/old.ts.';
+  const summary = { ...summaryOf(edit('/repo/notes.md', 'nothing', now)), prose: 'Notes exist.' };
+  assert.doesNotMatch(fitSummaryText(summary, 2_000, counter) ?? '', /wants you to delete/);
+});
