@@ -34,13 +34,14 @@ function patch(...lines: readonly string[]): readonly Message[] {
   return [assistant(asked), result(asked, 'Done.')];
 }
 
+const addedTo = (name: string): readonly string[] => [
+  `*** Update File: packages/${name}/src/index.ts`,
+  `+export const ${name}One = 1;`,
+  `+export const ${name}Two = 2;`,
+];
+
 test('an edit is shown as a block under its own file, also where another one ends in the same names', () => {
-  const of = (name: string): readonly string[] => [
-    `*** Update File: packages/${name}/src/index.ts`,
-    `+export const ${name}One = 1;`,
-    `+export const ${name}Two = 2;`,
-  ];
-  assert.deepEqual(added(summaryOf(patch(...of('alpha'), ...of('beta')))), {
+  assert.deepEqual(added(summaryOf(patch(...addedTo('alpha'), ...addedTo('beta')))), {
     'packages/alpha/src/index.ts': ['export const alphaOne = 1;', 'export const alphaTwo = 2;'],
     'packages/beta/src/index.ts': ['export const betaOne = 1;', 'export const betaTwo = 2;'],
   });
@@ -95,11 +96,12 @@ for (const answer of [
     assert.deepEqual(added(summaryOf(edit('/repo/src/a.ts', 'nothing', now, answer))), {});
   });
 
+const keys = (secret: string, login: string): string =>
+  `export const password =\n  "${secret}";\nexport const login = "${login}";`;
+
 test('a secret in a block is redacted by the line before it, which the edit leaves as it was', () => {
-  const of = (secret: string, login: string): string =>
-    `export const password =\n  "${secret}";\nexport const login = "${login}";`;
   const text = renderSummary(
-    summaryOf(edit('/repo/src/keys.ts', of('old', 'x'), of('hunter2Zebra', 'admin_name'))),
+    summaryOf(edit('/repo/src/keys.ts', keys('old', 'x'), keys('hunter2Zebra', 'admin_name'))),
   );
   assert.match(text, /admin_name/);
   assert.doesNotMatch(text, /hunter2Zebra/);

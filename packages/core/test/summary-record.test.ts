@@ -82,17 +82,21 @@ const taskText = (task: string, prose: string | null): string => {
 
 for (const prose of [null, 'Something else was done.'])
   test(`what a harness adds to a plan is not shown as the task, ${prose === null ? 'without' : 'beside'} an account`, () => {
-    const added = 'If you need specific details from before exiting plan mode, read it at: /x.jsonl';
+    const added =
+      'If you need specific details from before exiting plan mode, read it at: /x.jsonl';
     assert.doesNotMatch(taskText(`Print tables.\n\n\n${added}`, prose), /plan mode/);
     const own = 'Read the full transcript at docs/meeting.txt and list every decision.';
     assert.ok(taskText(own, prose).includes(own));
   });
 
+const section = (name: string): readonly string[] => [
+  `**${name}**`,
+  `- ${name}_1 of queue_${name.length * 31} and shard_${name.length * 977}`,
+];
+
 test('a section that an account lost to its size leaves a mark', () => {
-  const section = (name: string): readonly string[] => [
-    `**${name}**`,
-    `- ${name}_1 of queue_${name.length * 31} and shard_${name.length * 977}`,
-  ];
-  const prose = [...section('One'), ...section('Three'), '**Pending Tasks**', '- release'].join('\n');
+  const prose = [...section('One'), ...section('Three'), '**Pending Tasks**', '- release'].join(
+    '\n',
+  );
   assert.match(shown(prose, [], 36), /shard_2931\n…\n\*\*Pending Tasks\*\*\n- release\n/);
 });

@@ -4,9 +4,19 @@ import { needs } from '../extract/anchors/rank.ts';
 import { knownItem, Selection, type Group, type Item } from '../extract/quotes/select.ts';
 import { scan, VOICE } from '../extract/anchors/scan.ts';
 import { AnchorStatistics, type Placed } from '../extract/anchors/statistics.ts';
-import { saysWhatFailed } from '../extract/story/commands.ts';
 import { userWords } from '../extract/story/user-words.ts';
 import type { Draft, Entry } from './draft.ts';
+import {
+  charsOf,
+  connected,
+  connectedMiddle,
+  endsOf,
+  HEAD,
+  joined,
+  NUMBERED,
+  reminderStart,
+  TAIL,
+} from './excerpt-blocks.ts';
 import { partText, wordEnd, wordStart, type Remainder } from '../render/excerpt.ts';
 import type { Stretch } from '../plan/plan.ts';
 
@@ -76,9 +86,6 @@ function isSaid({ segment }: Placed): boolean {
   return segment.callId === undefined;
 }
 
-/** The share of an excerpt that is kept for its first and its last lines, regardless of their worth. */
-const HEAD = 0.25;
-const TAIL = 0.15;
 /** A visible mark, and the line feeds around it. */
 const GAP_CHARS = 4;
 
@@ -120,92 +127,9 @@ function chosenRanges(
   return connectedMiddle(own, chooser.chosen(true)[0] ?? [], chars);
 }
 
-/** The beginning of a line is looked for so far before a stretch. */
-const LONGEST_LINE_CHARS = 400;
-
 /** What a person wrote is shown from its beginning, with its end; a document that a host loaded by its first lines. */
 const USER_HEAD = 0.8;
 const LOADED_CHARS = 200;
-
-/** A shorter part of a file says less than its name. */
-const LEAST_BLOCK_CHARS = 200;
-
-/** The block of whole lines of a file, in so many characters, that holds most of some stretches. */
-function connected(text: string, stretches: readonly Stretch[], chars: number): readonly Stretch[] {
-  if (chars < LEAST_BLOCK_CHARS) return [];
-  const own = text.slice(0, reminderStart(text));
-  return [blockOf(own, [[0, 0], ...stretches], chars)];
-}
-
-/**
- * The first and the last lines of a text, and one block between: where something failed, or where most of some stretches
- * are. Single lines between gaps say little, and so do pieces of a single line.
- */
-function connectedMiddle(
-  text: string,
-  stretches: readonly Stretch[],
-  chars: number,
-): readonly Stretch[] {
-  if (chars <= 0 || stretches.length === 0) return [];
-  if (!text.trimEnd().includes('\n'))
-    return endsOf(text, chars * (1 - LINE_TAIL), chars * LINE_TAIL);
-  const failures = failureLines(text);
-  const [head, tail] = failures.length > 0 ? [FAILED_ENDS, FAILED_ENDS] : [HEAD, TAIL];
-  const ends = endsOf(text, chars * head, chars * tail);
-  const [from, to] = [ends[0]?.[1] ?? 0, ends[1]?.[0] ?? text.length];
-  const wanted = failures.length > 0 ? failures : chars < SMALL_CHARS ? [] : stretches;
-  const between = wanted.filter(([start, end]) => start >= from && end <= to);
-  if (between.length === 0) return endsOf(text, chars * (1 - SMALL_TAIL), chars * SMALL_TAIL);
-  return joined([...ends, blockOf(text, between, chars * (1 - head - tail))]);
-}
-
-/** An excerpt below this size has no place for a block between its ends. */
-const SMALL_CHARS = 1_200;
-const SMALL_TAIL = 0.3;
-const LINE_TAIL = 0.1;
-/** What failed says more than how the output begins and ends. */
-const FAILED_ENDS = 0.1;
-const MOST_FAILURES = 40;
-/** A longer line is read to here. */
-const LONGEST_FAILURE_CHARS = 260;
-
-/** Where the first lines are that say what failed, each with the line before it. */
-function failureLines(text: string): readonly Stretch[] {
-  const lines: Stretch[] = [];
-  let before = 0;
-  for (let from = 0; from < text.length && lines.length < MOST_FAILURES;) {
-    const feed = text.indexOf('\n', from);
-    const to = feed < 0 ? text.length : feed;
-    if (saysWhatFailed(text.slice(from, Math.min(to, from + LONGEST_FAILURE_CHARS))))
-      lines.push([before, to]);
-    before = from;
-    from = to + 1;
-  }
-  return lines;
-}
-
-/** The block of whole lines, in so many characters, that begins with one of some stretches and holds most of them. */
-function blockOf(text: string, stretches: readonly Stretch[], mostChars: number): Stretch {
-  const chars = Math.floor(mostChars);
-  const ordered = sorted(stretches, (a, b) => a[0] - b[0]);
-  let [from, most, held, next] = [0, -1, 0, 0];
-  for (const [i, [start, end]] of ordered.entries()) {
-    const before = text.slice(Math.max(0, start - LONGEST_LINE_CHARS), start);
-    const begin = start - before.length + before.lastIndexOf('\n') + 1;
-    for (; next < ordered.length; next++) {
-      const [nextStart, nextEnd] = ordered[next] as Stretch;
-      if (nextEnd > begin + chars) break;
-      held += nextEnd - nextStart;
-    }
-    if (held > most) [from, most] = [begin, held];
-    if (next > i) held -= end - start;
-    next = Math.max(next, i + 1);
-  }
-  const feed = text.lastIndexOf('\n', from + chars);
-  // A long line is cut, not left out.
-  const end = feed > from + chars / 2 ? feed : wordEnd(text, from + chars);
-  return [from, text.length <= from + chars ? text.length : end];
-}
 
 /** An entry that is cut together with others. */
 export interface CutEntry {
@@ -340,50 +264,8 @@ class StretchChooser {
   }
 }
 
-const REMINDER = 'system-reminder>';
-
-/** Where a reminder begins that a host appended to a result, otherwise the end: it is not the result's last line. */
-function reminderStart(text: string): number {
-  const end = text.trimEnd();
-  if (!end.endsWith(`</${REMINDER}`)) return text.length;
-  const at = end.lastIndexOf(`<${REMINDER}`);
-  return at < 0 ? text.length : text.slice(0, at).trimEnd().length;
-}
-
-/** The first and the last lines of a text that fit; a long first line is cut. */
-function endsOf(text: string, headChars: number, tailChars: number): readonly Stretch[] {
-  const head = lineEnd(text, Math.floor(headChars));
-  const tail = lineStart(text, text.length - Math.floor(tailChars));
-  if (tail <= head) return [[0, text.length]];
-  return tail < text.length
-    ? [
-        [0, head],
-        [tail, text.length],
-      ]
-    : [[0, head]];
-}
-
-/** A file as tools show it, with a number before each line. */
-const NUMBERED = /^\s{0,40}\d{1,7}\s{0,8}(?:→|\t|\|)/;
-
-function lineEnd(text: string, at: number): number {
-  const feed = text.lastIndexOf('\n', at);
-  return feed > at * 0.5 ? feed : wordEnd(text, Math.min(text.length, at));
-}
-
-const LONGEST_SEARCH = 200;
-
-function lineStart(text: string, at: number): number {
-  const feed = text.indexOf('\n', at);
-  return feed < 0 || feed > at + LONGEST_SEARCH ? wordStart(text, at) : feed + 1;
-}
-
 /** Less is not worth the while. */
 const LEAST_MORE_CHARS = 40;
-
-function charsOf(stretches: readonly Stretch[]): number {
-  return stretches.reduce((sum, [start, end]) => sum + end - start, 0);
-}
 
 /** The space that is left goes to the first and the last lines: if nothing is worth naming, they say most. */
 function widened(stretches: readonly Stretch[], text: string, chars: number): readonly Stretch[] {
@@ -397,15 +279,4 @@ function widened(stretches: readonly Stretch[], text: string, chars: number): re
     ...stretches,
     [wordStart(text, Math.max(0, tail - (chars - more))), length],
   ]);
-}
-
-/** Stretches in order; those that touch, or have only a line feed between, become one. */
-function joined(stretches: readonly Stretch[]): readonly Stretch[] {
-  const runs: [number, number][] = [];
-  for (const [start, end] of sorted(stretches, (a, b) => a[0] - b[0])) {
-    const last = runs.at(-1);
-    if (last !== undefined && start <= last[1] + 1) last[1] = Math.max(last[1], end);
-    else if (end > start) runs.push([start, end]);
-  }
-  return runs;
 }
