@@ -43,7 +43,9 @@ export function connectedMiddle(
   const wanted = failures.length > 0 ? failures : chars < SMALL_CHARS ? [] : stretches;
   const between = wanted.filter(([start, end]) => start >= from && end <= to);
   if (between.length === 0) return endsOf(text, chars * (1 - SMALL_TAIL), chars * SMALL_TAIL);
-  return joined([...ends, blockOf(text, between, chars * (1 - head - tail))]);
+  const blocks = joined([...ends, blockOf(text, between, chars * (1 - head - tail))]);
+  const left = chars - charsOf(blocks);
+  return left < LEAST_MORE_CHARS ? blocks : widened(blocks, text, left);
 }
 
 /** An excerpt below this size has no place for a block between its ends. */
@@ -89,9 +91,10 @@ function blockOf(text: string, stretches: readonly Stretch[], mostChars: number)
     next = Math.max(next, i + 1);
   }
   const feed = text.lastIndexOf('\n', from + chars);
+  if (from + chars >= text.length) return [lineStart(text, Math.max(0, text.length - chars)), text.length];
   // A long line is cut, not left out.
   const end = feed > from + chars / 2 ? feed : wordEnd(text, from + chars);
-  return [from, text.length <= from + chars ? text.length : end];
+  return [from, end];
 }
 
 const REMINDER = 'system-reminder>';
@@ -145,4 +148,21 @@ export function joined(stretches: readonly Stretch[]): readonly Stretch[] {
     else if (end > start) runs.push([start, end]);
   }
   return runs;
+}
+
+/** Less is not worth the while. */
+export const LEAST_MORE_CHARS: number = 40;
+
+/** The space that is left goes to the first and the last lines: if nothing is worth naming, they say most. */
+export function widened(stretches: readonly Stretch[], text: string, chars: number): readonly Stretch[] {
+  const { length } = text;
+  const head = stretches[0]?.[0] === 0 ? stretches[0][1] : 0;
+  const last = stretches.at(-1);
+  const tail = last?.[1] === length ? last[0] : length;
+  const more = Math.ceil((chars * 2) / 3);
+  return joined([
+    [0, wordEnd(text, Math.min(length, head + more))],
+    ...stretches,
+    [wordStart(text, Math.max(0, tail - (chars - more))), length],
+  ]);
 }

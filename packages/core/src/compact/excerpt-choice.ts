@@ -13,9 +13,11 @@ import {
   endsOf,
   HEAD,
   joined,
+  LEAST_MORE_CHARS,
   NUMBERED,
   reminderStart,
   TAIL,
+  widened,
 } from './excerpt-blocks.ts';
 import { partText, wordEnd, wordStart, type Remainder } from '../render/excerpt.ts';
 import type { Stretch } from '../plan/plan.ts';
@@ -262,21 +264,4 @@ class StretchChooser {
     });
     return reversed(chosen);
   }
-}
-
-/** Less is not worth the while. */
-const LEAST_MORE_CHARS = 40;
-
-/** The space that is left goes to the first and the last lines: if nothing is worth naming, they say most. */
-function widened(stretches: readonly Stretch[], text: string, chars: number): readonly Stretch[] {
-  const { length } = text;
-  const head = stretches[0]?.[0] === 0 ? stretches[0][1] : 0;
-  const last = stretches.at(-1);
-  const tail = last?.[1] === length ? last[0] : length;
-  const more = Math.ceil((chars * 2) / 3);
-  return joined([
-    [0, wordEnd(text, Math.min(length, head + more))],
-    ...stretches,
-    [wordStart(text, Math.max(0, tail - (chars - more))), length],
-  ]);
 }

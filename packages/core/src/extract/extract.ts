@@ -53,13 +53,15 @@ const SHARE = {
   userWords: 0.3,
   questions: 0.25,
   finalReport: 0.15,
-  story: 0.5,
+  story: 0.8,
   edits: 0.2,
   files: 0.3,
   splitTurn: 0.15,
 } as const;
 /** In a long summary the agent's passages do not take more than this from the exact lines. */
-const MOST_STORY_CHARS = 6_000;
+const MOST_STORY_CHARS = 10_000;
+/** … nor edits more than this. */
+const MOST_EDITS_CHARS = 3_000;
 const MOST_DECISIONS = 60;
 const SHORT_CHARS = 10_000;
 /** Only a longer text has space for single lines of edits; a shorter one shows edits as blocks. */
@@ -131,7 +133,7 @@ class Extract {
     story.takeFinalReport(chars * SHARE.finalReport);
     story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
     lines.takeEdits(
-      chars * SHARE.edits,
+      Math.min(chars * SHARE.edits, MOST_EDITS_CHARS),
       (of) => this.#quotable.has(of),
       this.#request.redact ?? redactSecrets,
     );

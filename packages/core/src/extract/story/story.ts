@@ -14,7 +14,7 @@ import { expandedCommands, isWritten, saidByUser } from './user-words.ts';
 /** The scale on which merit is compared with the need of anchors, per character. */
 const MERIT = { user: 0.008, pasted: 0.0003, agent: 0.004 } as const;
 const LABEL_CHARS = 14;
-const BEYOND_SHARE = 0.3;
+const BEYOND_SHARE = 0.1;
 /** Shorter messages are all the user's own words. */
 const PASTES_FROM_CHARS = 600;
 
