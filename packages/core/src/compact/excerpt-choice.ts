@@ -19,7 +19,7 @@ import {
   TAIL,
   widened,
 } from './excerpt-blocks.ts';
-import { partText, wordEnd, wordStart, type Remainder } from '../render/excerpt.ts';
+import { partText, type Remainder } from '../render/excerpt.ts';
 import type { Stretch } from '../plan/plan.ts';
 
 /** What the anchors of a draft's messages are worth, and where each message's texts are. */
