@@ -91,7 +91,8 @@ function blockOf(text: string, stretches: readonly Stretch[], mostChars: number)
     next = Math.max(next, i + 1);
   }
   const feed = text.lastIndexOf('\n', from + chars);
-  if (from + chars >= text.length) return [lineStart(text, Math.max(0, text.length - chars)), text.length];
+  if (from + chars >= text.length)
+    return [lineStart(text, Math.max(0, text.length - chars)), text.length];
   // A long line is cut, not left out.
   const end = feed > from + chars / 2 ? feed : wordEnd(text, from + chars);
   return [from, end];
@@ -154,7 +155,11 @@ export function joined(stretches: readonly Stretch[]): readonly Stretch[] {
 export const LEAST_MORE_CHARS: number = 40;
 
 /** The space that is left goes to the first and the last lines: if nothing is worth naming, they say most. */
-export function widened(stretches: readonly Stretch[], text: string, chars: number): readonly Stretch[] {
+export function widened(
+  stretches: readonly Stretch[],
+  text: string,
+  chars: number,
+): readonly Stretch[] {
   const { length } = text;
   const head = stretches[0]?.[0] === 0 ? stretches[0][1] : 0;
   const last = stretches.at(-1);
