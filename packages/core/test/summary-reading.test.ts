@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatMessage, type Message, type Summary } from '@bobbin/core';
-import { chars4, extract, fitSummary, renderSummary, type Node } from '@bobbin/core/internal';
+import {
+  chars4,
+  extract,
+  fitSummary,
+  renderSummary,
+  textOf,
+  type Node,
+} from '@bobbin/core/internal';
 import { assistant, call, result, thread, user } from '@bobbin/testing';
 
 const counter = chars4();
@@ -294,3 +301,27 @@ test('an artifact is described once', () => {
   );
   assert.match(text('when the test fails'), /artifact:a1: bash: 9 lines \(when the test fails\)$/m);
 });
+
+const COMMAND = '<command-message>debug</command-message>\n<command-name>/debug</command-name>';
+
+for (const [name, messages, task] of [
+  [
+    'a command with its arguments',
+    [user(`${COMMAND}\n<command-args>find out why hooks are slow</command-args>`)],
+    '/debug find out why hooks are slow',
+  ],
+  [
+    'what follows a command without arguments and what the host makes of it',
+    [
+      user(COMMAND),
+      user('Invoke the tools:debugging skill and follow it exactly as presented to you'),
+      user('Hooks are slow. Find out why.'),
+    ],
+    'Hooks are slow. Find out why.',
+  ],
+] as const)
+  test(`the task is ${name}`, () => {
+    const nodes = thread(...messages, assistant('Done.'), user('yes, measure it')).path();
+    const given = nodes[0] === undefined ? '' : textOf(nodes[0].message);
+    assert.equal(extract({ nodes, previous: null, task: given, round: 1 }).task, task);
+  });

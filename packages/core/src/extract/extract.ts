@@ -31,6 +31,15 @@ export interface Kept {
   readonly shown: Message;
 }
 
+/** Less of a task says little. */
+const LEAST_TASK_CHARS = 400;
+
+/** True if a message that stays gave the task, and the prompt shows enough of it. */
+export function showsTask({ node: { message }, shown }: Kept, task: string | null): boolean {
+  if (task === null || !startsTurn(message) || textOf(message) !== task) return false;
+  return shown === message || textOf(shown).length >= Math.min(task.length, LEAST_TASK_CHARS);
+}
+
 /** What an extract is made from. */
 export interface ExtractRequest {
   readonly nodes: readonly Node[];
@@ -99,10 +108,7 @@ class Extract {
     this.#seen = new SeenChanges(this.#statistics, this.#previous.seen ?? []);
     this.#task = taskOf(this.#previous.task ?? request.task, this.#all);
     this.#read();
-    const isShown = kept.some(
-      ({ shown: message, node }) =>
-        message === node.message && startsTurn(message) && textOf(message) === this.#task,
-    );
+    const isShown = kept.some((one) => showsTask(one, this.#task));
     const sample = nodes.length > 0 ? nodes : [...shown.keys()];
     this.#space = { chars: maxTokens * charsPerToken(sample, counter), taskIsShown: isShown };
     this.#isShort = this.#space.chars < SHORT_CHARS;
@@ -246,16 +252,21 @@ class Extract {
   }
 }
 
-/** The task of a conversation: the first message in which a person asks for something, in their words. */
+/** The task of a conversation: the first message in which a person asks for something, or a command with its arguments. */
 function taskOf(given: string | null, nodes: readonly Node[]): string | null {
   const expanded = expandedCommands(nodes);
   const loaded = new Set(
     nodes.filter(({ index }) => expanded.has(index)).map(({ message }) => textOf(message)),
   );
-  const asks = (text: string): boolean => isRequest(text) && !loaded.has(text);
-  if (given === null || asks(given)) return given;
-  const first = nodes.find(({ message }) => startsTurn(message) && asks(textOf(message)));
-  return first === undefined ? null : textOf(first.message);
+  if (given === null || (isRequest(given) && !loaded.has(given))) return given;
+  for (const { message } of nodes) {
+    const text = textOf(message);
+    if (!startsTurn(message) || loaded.has(text)) continue;
+    if (isRequest(text)) return text;
+    const [command = ''] = saidByUser(message);
+    if (/\s/.test(command)) return command;
+  }
+  return null;
 }
 
 /** How many characters a token has in these messages. */

@@ -7,7 +7,7 @@ import {
   type MessageId,
 } from '../../message/message.ts';
 import { type Node, spanOf } from '../../thread/thread.ts';
-import type { Kept } from '../../extract/extract.ts';
+import { showsTask, type Kept } from '../../extract/extract.ts';
 import { accountOf } from '../../summary/account.ts';
 import { fitSummaryText } from '../../summary/account-render.ts';
 import { EMPTY_SUMMARY, type Summary } from '../../plan/summary.ts';
@@ -244,15 +244,14 @@ function keptOf(draft: Draft, covered: ReadonlySet<MessageId>): readonly Kept[] 
   });
 }
 
-/** True if the message that gave the task is whole in the prompt, so that the summary need not repeat it. */
+/** True if the prompt shows the message that gave the task, so that the summary need not repeat it. */
 function taskIsShown(draft: Draft, { task }: Summary, covered: ReadonlySet<MessageId>): boolean {
   return draft.entries.some(
     (entry) =>
-      startsTurn(entry.message) &&
       !covered.has(entry.node.id) &&
-      draft.action(entry) === undefined &&
+      !draft.isGone(entry) &&
       !entry.pending &&
-      textOf(entry.message) === task,
+      showsTask({ node: entry.node, shown: draft.shown(entry) }, task),
   );
 }
 

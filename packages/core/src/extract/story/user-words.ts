@@ -140,6 +140,9 @@ function isDocument(text: string): boolean {
   return isLong && /^[ \t]{0,40}(?:#{1,6} |[-*] |\d+\. )/m.test(headOf(text, DOCUMENT_CHARS));
 }
 
+/** What a host says to the agent for a command without arguments. */
+const INVOKES = /^Invoke the \S+ skill\b(?![^]*\bARGUMENTS:)/;
+
 /**
  * The messages in which a host puts the text of a command right after the command: documents, not a person's words. The
  * answer holds the indexes of their nodes.
@@ -150,7 +153,9 @@ export function expandedCommands(nodes: readonly Node[]): ReadonlySet<number> {
     const before = nodes[i - 1];
     if (before === undefined || !startsTurn(message) || !startsTurn(before.message)) return;
     if (before.index !== index - 1 || commandGiven(textOf(before.message)) === '') return;
-    if (message.meta?.synthetic === true || isDocument(textOf(message))) expanded.add(index);
+    const text = textOf(message);
+    if (message.meta?.synthetic === true || isDocument(text) || INVOKES.test(text))
+      expanded.add(index);
   });
   return expanded;
 }
