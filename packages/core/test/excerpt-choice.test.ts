@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { messagesOnly, resultsOf, resultText } from '@bobbin/core/internal';
+import { messagesOnly, resultsOf, resultText, singlePrompt } from '@bobbin/core/internal';
 import { round, user, WatchedThread } from '@bobbin/testing';
 
 /** What a prompt of so many tokens shows of a result that is too long for it. */
@@ -54,4 +54,23 @@ test('a reminder that a host appended is not the end of a result', async () => {
   const shown = await excerptOf(output);
   assert.match(shown, /TOTAL 400 packages/);
   assert.doesNotMatch(shown, /Rule 7/);
+});
+
+test('each of several long results is shown in at most three parts', async () => {
+  const output = (from: number): string =>
+    Array.from({ length: 300 }, (_, i) =>
+      i % 9 === 0 ? `src/part_${from + i}.ts has queue_${(from + i) * 31}` : 'and so on',
+    ).join('\n');
+  const watched = await WatchedThread.open({
+    budget: messagesOnly(3_000),
+    preset: singlePrompt,
+    onEvent: () => undefined,
+  });
+  await watched.append(user('Look.'));
+  for (const from of [0, 1_000, 2_000, 3_000])
+    await watched.append(...round('bash', { command: `look ${from}` }, output(from)));
+  const { prompt } = await watched.prompt();
+  const shown = prompt.messages.flatMap(({ message }) => resultsOf(message).map(resultText));
+  assert.ok(shown.some((text) => text.includes('excerpt of')), shown.join('\n'));
+  for (const text of shown) assert.ok((text.match(/^…$/gm) ?? []).length <= 2, text);
 });

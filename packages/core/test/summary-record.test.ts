@@ -100,3 +100,11 @@ test('a section that an account lost to its size leaves a mark', () => {
   );
   assert.match(shown(prose, [], 36), /shard_2931\n…\n\*\*Pending Tasks\*\*\n- release\n/);
 });
+
+test('a long entry that goes leaves its space to short ones', () => {
+  const short = ['- again the same words', '- words the same again', '- same again the words'];
+  const long = `- ${'the same words again and '.repeat(9)}shard_977`;
+  const notes = ['1. Notes:', '- the same words again', ...short, long, '- queue_31 is empty'];
+  const text = shown(notes.join('\n'), [], 80);
+  assert.ok(text.includes([...notes.slice(0, 5), '…', notes.at(-1)].join('\n')), text);
+});
