@@ -56,11 +56,12 @@ test('a reminder that a host appended is not the end of a result', async () => {
   assert.doesNotMatch(shown, /Rule 7/);
 });
 
+const output = (from: number): string =>
+  Array.from({ length: 300 }, (_, i) =>
+    i % 9 === 0 ? `src/part_${from + i}.ts has queue_${(from + i) * 31}` : 'and so on',
+  ).join('\n');
+
 test('each of several long results is shown in at most three parts', async () => {
-  const output = (from: number): string =>
-    Array.from({ length: 300 }, (_, i) =>
-      i % 9 === 0 ? `src/part_${from + i}.ts has queue_${(from + i) * 31}` : 'and so on',
-    ).join('\n');
   const watched = await WatchedThread.open({
     budget: messagesOnly(3_000),
     preset: singlePrompt,
@@ -71,6 +72,9 @@ test('each of several long results is shown in at most three parts', async () =>
     await watched.append(...round('bash', { command: `look ${from}` }, output(from)));
   const { prompt } = await watched.prompt();
   const shown = prompt.messages.flatMap(({ message }) => resultsOf(message).map(resultText));
-  assert.ok(shown.some((text) => text.includes('excerpt of')), shown.join('\n'));
+  assert.ok(
+    shown.some((text) => text.includes('excerpt of')),
+    shown.join('\n'),
+  );
   for (const text of shown) assert.ok((text.match(/^…$/gm) ?? []).length <= 2, text);
 });

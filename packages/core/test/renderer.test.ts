@@ -255,3 +255,13 @@ test('a hidden message keeps its place and shows its replacement', () => {
   };
   assert.equal(shown(of, STRICT_RULES, plan)[2], '2 tool (hide) answers #A "[old listing]"');
 });
+
+test('what a user says next to a result that no call waits for comes after the round', () => {
+  const late: Message = {
+    role: 'user',
+    parts: [{ kind: 'text', text: 'and this' }, resultPart(call('read', '{}', 'X'), 'too late')],
+  };
+  const of = thread(user('u'), assistant(a, b), result(a, 'one'), late, user('next'));
+  const roles = shown(of, STRICT_RULES).map((line) => line.replace(/ \(.*$/, ''));
+  assert.deepEqual(roles, ['0 user', '1 assistant', '2 tool', '3 tool', '4 user']);
+});

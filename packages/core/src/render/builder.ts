@@ -77,7 +77,7 @@ export class PromptBuilder {
   readonly #rounds: number[] = [];
   readonly #summaries: SummarizeRecord[];
   readonly #openCalls = new OpenCalls();
-  #round: RoundMessage[] = [];
+  #round: Node[] = [];
   /** What the pins among the first `#weighed` messages cost. */
   #pinnedTokens = 0;
   #weighed = 0;
@@ -110,7 +110,7 @@ export class PromptBuilder {
 
   /** The index of the first message that is held back, because results are missing. */
   get heldBackFrom(): number | undefined {
-    return this.#round[0]?.node.index;
+    return this.#round[0]?.index;
   }
 
   get extent(): PromptSize {
@@ -145,7 +145,8 @@ export class PromptBuilder {
       return;
     }
     // A message without calls is a round of its own.
-    this.#round.push({ node, answered: this.#openCalls.next(node.message) });
+    this.#round.push(node);
+    this.#openCalls.next(node.message);
     if (this.#openCalls.open.size === 0) this.#closeRound();
   }
 
@@ -167,9 +168,15 @@ export class PromptBuilder {
     const missing = [...this.#openCalls.open.values()];
     this.#round = [];
     this.#openCalls.endRound();
-    for (const shown of round) {
-      if (shown.answered.includes(undefined)) this.#emitWithoutStray(shown);
-      else this.#emit(this.#shown(shown.node));
+    const waiting = new Set<string>();
+    for (const { message } of round)
+      for (const part of message.parts) if (part.kind === 'call') waiting.add(part.callId);
+    const strays: [Node, Places][] = [];
+    for (const node of round) {
+      const stray = strayPlaces(node.message, waiting);
+      if (stray.size > 0) strays.push([node, stray]);
+      if (stray.size === 0) this.#emit(this.#shown(node));
+      else if (!answersNothing(node.message, stray)) this.#emitWithout(node, stray);
       this.#inRound = true;
     }
     for (const call of missing)
@@ -178,12 +185,12 @@ export class PromptBuilder {
         source: { kind: 'no-result', callId: call.callId },
       });
     this.#inRound = false;
-    for (const shown of round) if (shown.answered.includes(undefined)) this.#emitStray(shown);
+    for (const [node, stray] of strays) this.#emitStray(node, stray);
   }
 
-  #emitWithoutStray({ node, answered }: RoundMessage): void {
+  #emitWithout(node: Node, stray: Places): void {
     const { message } = this.#shown(node);
-    const late = lateResults(message, answered);
+    const late = lateResults(message, stray);
     const parts = message.parts.filter((part) => part.kind !== 'result' || !late.has(part));
     const source = { kind: 'changed', id: node.id, by: 'stray' } as const;
     this.#emit({ message: withParts(message, parts), source });
@@ -204,8 +211,12 @@ export class PromptBuilder {
   }
 
   /** A result that no provider would accept as one is shown as what it is: a tool's text. */
-  #emitStray({ node, answered }: RoundMessage): void {
-    const parts = [...lateResults(this.#shown(node).message, answered)].flatMap(strayParts);
+  #emitStray(node: Node, stray: Places): void {
+    const { message } = this.#shown(node);
+    const said = answersNothing(message, stray)
+      ? message.parts.filter(({ kind }) => kind !== 'result')
+      : [];
+    const parts = [...said, ...[...lateResults(message, stray)].flatMap(strayParts)];
     const source = { kind: 'changed', id: node.id, by: 'stray' } as const;
     this.#emit({ message: { role: 'user', parts }, source });
   }
@@ -288,14 +299,28 @@ function withoutBoundReasoning(shown: PromptMessage, id: MessageId): PromptMessa
   };
 }
 
-/** A message of a round, with the call that each of its results answers: two results may name one call. */
-interface RoundMessage {
-  readonly node: Node;
-  readonly answered: readonly (CallPart | undefined)[];
+/** Some of a message's results, by their order: two may name one call. */
+type Places = ReadonlySet<number>;
+
+/** The results that no call of the round waits for; a call waits for one. */
+function strayPlaces(message: Message, waiting: Set<string>): Places {
+  const places = new Set<number>();
+  let place = 0;
+  for (const part of message.parts) {
+    if (part.kind !== 'result') continue;
+    if (!waiting.delete(part.callId)) places.add(place);
+    place++;
+  }
+  return places;
 }
 
-function lateResults(shown: Message, answered: RoundMessage['answered']): ReadonlySet<ResultPart> {
-  return new Set(resultsOf(shown).filter((_, place) => answered[place] === undefined));
+/** True for what a user says next to results that no call waits for: it would part a call from its results. */
+function answersNothing(message: Message, stray: Places): boolean {
+  return message.role === 'user' && resultsOf(message).length === stray.size;
+}
+
+function lateResults(shown: Message, places: Places): ReadonlySet<ResultPart> {
+  return new Set(resultsOf(shown).filter((_, place) => places.has(place)));
 }
 
 /** What a result that came too late holds, with a note on where it comes from. */

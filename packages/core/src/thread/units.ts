@@ -25,17 +25,18 @@ export class OpenCalls {
     return message.role !== 'tool' && !hasResults(message);
   }
 
-  /** Takes the next message of the path and gives the call that each of its results answers; a stray one has none. */
-  next(message: Message): readonly (CallPart | undefined)[] {
+  /** Takes the next message of the path and gives the calls that its results answer. */
+  next(message: Message): readonly CallPart[] {
     if (this.ends(message)) this.endRound();
     for (const part of message.parts) if (part.kind === 'call') this.#open.set(part.callId, part);
     // A provider's own tools answer within the assistant message: the round goes on.
     if (message.role !== 'assistant' && hasResults(message)) this.#answering = true;
-    const answered: (CallPart | undefined)[] = [];
+    const answered: CallPart[] = [];
     for (const part of message.parts) {
-      if (part.kind !== 'result') continue;
-      answered.push(this.#open.get(part.callId));
-      this.#open.delete(part.callId);
+      const call = part.kind === 'result' ? this.#open.get(part.callId) : undefined;
+      if (call === undefined) continue;
+      this.#open.delete(call.callId);
+      answered.push(call);
     }
     return answered;
   }
@@ -63,8 +64,7 @@ export function unitStarts(messages: readonly Message[]): readonly number[] {
     // What a tool's side says without a result (an approval) means nothing apart from what it answers.
     if (message.role === 'tool' && !hasResults(message))
       joined = Math.min(joined, Math.max(0, i - 1));
-    for (const call of calls.next(message))
-      if (call !== undefined) joined = Math.min(joined, madeAt.get(call) ?? i);
+    for (const call of calls.next(message)) joined = Math.min(joined, madeAt.get(call) ?? i);
     while ((starts.at(-1) ?? 0) > joined) starts.pop();
     if (joined === i) starts.push(i);
     for (const call of callsOf(message)) madeAt.set(call, i);
