@@ -263,5 +263,5 @@ test('what a user says next to a result that no call waits for comes after the r
   };
   const of = thread(user('u'), assistant(a, b), result(a, 'one'), late, user('next'));
   const roles = shown(of, STRICT_RULES).map((line) => line.replace(/ \(.*$/, ''));
-  assert.deepEqual(roles, ['0 user', '1 assistant', '2 tool', '3 tool', '4 user']);
+  assert.deepEqual(roles, ['0 user', '1 assistant', '2 tool', '3 tool', '4 user', '5 user']);
 });
