@@ -122,11 +122,11 @@ function main(): void {
   const found = new Map<LieKind, number>();
   const made = new Map<LieKind, number>();
   for (const [{ nodes, summary }, lies] of chosenLies(accounts, random)) {
-    const told = lies.reduce(
+    const changed = lies.reduce(
       (text, { truth, text: lie }) => text.replace(truth, () => lie),
       cleanAccount(summary),
     );
-    const { text } = checked(nodes, told);
+    const { text } = checked(nodes, changed);
     for (const { kind, text: lie } of lies) {
       made.set(kind, (made.get(kind) ?? 0) + 1);
       if (!text.includes(lie) || text.includes(`${lie} [m`))

@@ -70,6 +70,18 @@ test('what a later edit took away is not shown as current, and leaves a mark in 
   assert.deepEqual(added(summaryOf(both)), { 'src/b.ts': [] });
 });
 
+test('a line that was taken away and put back is shown', () => {
+  const back = edit(
+    '/repo/src/a.ts',
+    'nothing',
+    'const limit = readLimit();\nconst cache = limit;',
+  );
+  const removed = edit('/repo/src/a.ts', 'const limit = readLimit();', 'const other = 1;');
+  assert.deepEqual(added(summaryOf([...removed, ...back])), {
+    '/repo/src/a.ts': ['const limit = readLimit();', 'const cache = limit;'],
+  });
+});
+
 test('a block of an earlier summary is gone with its file', () => {
   const now = 'export const cellLimit = 4096;\nexport const cellCache = new LruMap(cellLimit);';
   const before = summaryOf(edit('/repo/src/cells.ts', 'nothing', now));

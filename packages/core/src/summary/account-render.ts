@@ -6,6 +6,7 @@ import { accountParts, accountWithin, chronologyWithin, dedented } from './accou
 import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
 import {
   currentTexts,
+  hasPassed,
   isCheck,
   itemTexts,
   outcomeText,
@@ -14,7 +15,7 @@ import {
 } from './entry-texts.ts';
 import { changedFiles, lastEdit, seenText } from './file-texts.ts';
 import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
-import { HANDED_OVER } from './summary-line.ts';
+import { askedFor } from './summary-line.ts';
 
 /** What is always said, if the account lacks it, may take this share of the text, or what the account leaves. */
 const ALWAYS_SHARE = 0.2;
@@ -241,9 +242,7 @@ function recordLines(s: Summary, taskIsShown: boolean): readonly Line[] {
 function openOutcomes({ outcomes, files }: Summary): readonly ToolOutcome[] {
   const edited = lastEdit(files);
   return tellingOutcomes(outcomes).filter(
-    (one) =>
-      isCheck(one) ||
-      ((one.at ?? edited) >= edited && (one.error !== undefined || one.outcome === 'failure')),
+    (one) => isCheck(one) || ((one.at ?? edited) >= edited && !hasPassed(one)),
   );
 }
 
@@ -253,10 +252,7 @@ const commandText = (outcome: ToolOutcome, { files }: Summary): string =>
 /** How long the lines are that say what fails: an account is cut for these. */
 function openFailureChars(s: Summary): number {
   return openOutcomes(s)
-    .filter(
-      ({ error, outcome, resolution }) =>
-        resolution === undefined && (error !== undefined || outcome === 'failure'),
-    )
+    .filter((one) => one.resolution === undefined && !hasPassed(one))
     .reduce((sum, outcome) => sum + commandText(outcome, s).length + 1, 0);
 }
 
@@ -314,6 +310,6 @@ function noteLine(note: Note): Line {
 }
 
 function taskText(given: string): string {
-  const task = given.replace(HANDED_OVER, '').trim();
+  const task = askedFor(given);
   return task.length <= TASK_CHARS ? task : `${headOf(task, TASK_CHARS)}…`;
 }

@@ -70,7 +70,8 @@ export function tellingOutcomes(outcomes: readonly ToolOutcome[]): readonly Tool
     });
 }
 
-const hasPassed = ({ outcome, error }: ToolOutcome): boolean =>
+/** False if a command failed, or if lines of its output say so. */
+export const hasPassed = ({ outcome, error }: ToolOutcome): boolean =>
   outcome !== 'failure' && error === undefined;
 
 const TESTS = /\b(?:tests?|pytest|jest|vitest)\b/i;
@@ -100,10 +101,8 @@ const VERDICT =
   /\b(?:ok|pass\w*|succe\w+|clean|finished|compiled|built|done|up to date|no \w+ (?:found|to run)|\d+ (?:tests?|issues?|errors?|problems?|warnings?|failures?))\b/i;
 
 /** True for the run of a check that says how it ended. */
-export function isCheck({ call, error, outcome, result = '' }: ToolOutcome): boolean {
-  return (
-    CHECKS.test(call) && (error !== undefined || outcome === 'failure' || VERDICT.test(result))
-  );
+export function isCheck(one: ToolOutcome): boolean {
+  return CHECKS.test(one.call) && (!hasPassed(one) || VERDICT.test(one.result ?? ''));
 }
 
 /** A command with its status if that is certain, and the lines that decide how it ended. */

@@ -27,7 +27,7 @@ import {
   uncommittedTexts,
 } from './file-texts.ts';
 import {
-  HANDED_OVER,
+  askedFor,
   RANK,
   SECTIONS,
   type Line,
@@ -291,7 +291,7 @@ function taskChars({ chars }: RenderSpace): number {
 }
 
 function taskText(given: string, space: RenderSpace): string {
-  const task = given.replace(HANDED_OVER, '').trim();
+  const task = askedFor(given);
   const most = taskChars(space);
   if (task.length <= most) return task;
   const head = Math.floor(most * 0.7);

@@ -57,5 +57,9 @@ export interface RenderSpace {
 }
 
 /** What a harness appends to a plan that it hands over. */
-export const HANDED_OVER: RegExp =
-  /\n+If you need specific details from before exiting plan mode[^\n]*$/;
+const HANDED_OVER = /\n+If you need specific details from before exiting plan mode[^\n]*$/;
+
+/** A task as a person gave it. */
+export function askedFor(task: string): string {
+  return task.replace(HANDED_OVER, '').trim();
+}

@@ -27,10 +27,10 @@ export class EditBlocks {
   /** The newest first. */
   readonly blocks: readonly EditBlock[];
   readonly #statistics: AnchorStatistics;
-  /** The lines that were taken out of each file after the edits that are still to be read. */
-  readonly #removed = new Map<FileAccess, Set<string>>();
-  /** Files that were written anew: what was in them before is gone. */
-  readonly #rewritten = new Set<FileAccess>();
+  /** The lines that were taken out of each file, with the last call that did so. */
+  readonly #removed = new Map<FileAccess, Map<string, number>>();
+  /** Files that were written anew, with the last call that did so: what was in them before is gone. */
+  readonly #rewritten = new Map<FileAccess, number>();
 
   constructor(statistics: AnchorStatistics) {
     this.#statistics = statistics;
@@ -40,30 +40,33 @@ export class EditBlocks {
   }
 
   /** The text of a block without what a later edit took away, and without secrets; empty if nothing is left. */
-  text({ file, after, from, to }: EditBlock, redact: Redact): string {
+  text({ of, file, after, from, to }: EditBlock, redact: Redact): string {
     const clean = redact(after).split('\n');
     // What spans several lines is not cut.
     if (clean.length !== after.split('\n').length) return '';
-    return dedented(this.#left(file, clean.slice(from, to)));
+    return dedented(this.#left(file, of, clean.slice(from, to)));
   }
 
   /** What is left of lines that an earlier summary shows of a file. */
   textNow(path: string, text: string): string {
     const file = this.#statistics.files.at(path);
-    if (file === undefined) return text;
-    const isGone = file.deleted || this.#rewritten.has(file);
-    return isGone ? '' : this.#left(file, text.split('\n')).join('\n');
+    return file === undefined ? text : this.#left(file, -1, text.split('\n')).join('\n');
   }
 
-  #left(file: FileAccess, lines: readonly string[]): readonly string[] {
-    const removed = this.#removed.get(file);
+  /** True for a line that a call put into a file and a later one took away. */
+  isGone(file: FileAccess, of: number, line: string): boolean {
+    if (file.deleted || (this.#rewritten.get(file) ?? -1) > of) return true;
+    return (this.#removed.get(file)?.get(flat(line)) ?? -1) > of;
+  }
+
+  #left(file: FileAccess, of: number, lines: readonly string[]): readonly string[] {
     const left = lines
-      .map((line) => (removed?.has(line.trim()) === true ? GAP : line))
+      .map((line) => (this.isGone(file, of, line) ? GAP : line))
       .filter((line, i, all) => line !== GAP || all[i - 1] !== GAP);
     return left.every((line) => line === GAP || line.trim() === '') ? [] : left;
   }
 
-  /** The blocks of one call, if it changed something; what it took away is known from then on. */
+  /** The blocks of one call, if it changed something. */
   *#read(of: number): Iterable<EditBlock> {
     const { segment, index, changes } = this.#statistics.placed[of] as Placed;
     if (!changes || segment.voice !== VOICE.args) return;
@@ -72,25 +75,28 @@ export class EditBlocks {
     const touches = segment.touched?.touches ?? [];
     for (const one of replacementsIn(segment.text.slice(segment.tool.length + 1))) {
       const file = fileOf(one.path, files);
-      if (file === undefined || file.deleted || this.#rewritten.has(file)) continue;
+      if (file === undefined || file.deleted) continue;
       const block = blockOf(one);
       if (block !== undefined) yield { of, file, after: one.after, ...block };
       const isWritten = touches.some(
         ({ path, does }) => does === 'writes' && isSame(path, file.path),
       );
-      if (isWritten) this.#rewritten.add(file);
-      else this.#remove(file, one);
+      if (isWritten) this.#rewritten.set(file, Math.max(of, this.#rewritten.get(file) ?? of));
+      else this.#remove(file, of, one);
     }
   }
 
-  #remove(file: FileAccess, { before, after }: Replacement): void {
-    const removed = this.#removed.get(file) ?? new Set();
+  #remove(file: FileAccess, of: number, { before, after }: Replacement): void {
+    const removed = this.#removed.get(file) ?? new Map<string, number>();
     this.#removed.set(file, removed);
-    const stays = new Set(after.split('\n').map((line) => line.trim()));
-    for (const line of before.split('\n'))
-      if (line.trim() !== '' && !stays.has(line.trim())) removed.add(line.trim());
+    const stays = new Set(after.split('\n').map(flat));
+    for (const line of before.split('\n').map(flat))
+      if (line !== '' && !stays.has(line)) removed.set(line, Math.max(of, removed.get(line) ?? of));
   }
 }
+
+/** A line however it is indented. */
+const flat = (line: string): string => line.replace(/\s+/g, ' ').trim();
 
 /** The file that a replacement is in: of several files only if the call names it. */
 function fileOf(path: string | undefined, files: readonly FileAccess[]): FileAccess | undefined {

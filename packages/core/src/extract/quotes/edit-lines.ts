@@ -8,7 +8,6 @@ export class EditLines {
   readonly #statistics: AnchorStatistics;
   readonly #taken = new Map<number, readonly Range[]>();
   readonly #context = new Map<number, ReadonlySet<string>>();
-  #removed: ReadonlyMap<string, number> | undefined;
 
   constructor(statistics: AnchorStatistics) {
     this.#statistics = statistics;
@@ -25,31 +24,6 @@ export class EditLines {
     const { segment, file, index } = this.#statistics.placed[of] as Placed;
     if (KEEPS_TASKS.test(segment.tool)) return true;
     return segment.voice === VOICE.tool && file !== undefined && index < file.editedAt;
-  }
-
-  /** True for a line of an edit that a later edit of the file takes away. */
-  isGone(of: number, line: string): boolean {
-    const { segment, file } = this.#statistics.placed[of] as Placed;
-    if (segment.voice !== VOICE.args || file === undefined) return false;
-    this.#removed ??= this.#removedLines();
-    const [key = ''] = line.split('"');
-    return (this.#removed.get(`${file.path}\n${key.trim()}`) ?? -1) > of;
-  }
-
-  /** The lines that edits take away, by file and line, with the last text that does so. */
-  #removedLines(): ReadonlyMap<string, number> {
-    const removed = new Map<string, number>();
-    this.#statistics.placed.forEach(({ segment, file }, of) => {
-      if (segment.voice !== VOICE.args || file === undefined) return;
-      const ranges = this.takenAway(of);
-      if (ranges.length === 0) return;
-      const { text } = segment;
-      const stays = new Set(argumentLines(withoutRanges(text, ranges)));
-      for (const [from, to] of ranges)
-        for (const line of argumentLines(text.slice(from, to)))
-          if (!stays.has(line)) removed.set(`${file.path}\n${line}`, of);
-    });
-    return removed;
   }
 
   /** True for a line of an edit that it leaves as it was. */
@@ -80,11 +54,6 @@ export class EditLines {
 const KEEPS_TASKS =
   /(?:^|[._])(?:todo|task)_?(?:s|write|read|list|create|update|get)?$|update_plan/i;
 const CONTEXT_CHARS = 400;
-
-function withoutRanges(text: string, ranges: readonly Range[]): string {
-  const ends = [0, ...ranges.flat(), text.length];
-  return ends.flatMap((end, i) => (i % 2 === 0 ? [text.slice(end, ends[i + 1])] : [])).join('\n');
-}
 
 /** The lines of a string in JSON, without indentation. */
 function argumentLines(json: string): readonly string[] {

@@ -180,12 +180,18 @@ export class ExactLines {
       tells(body.replace(NUMBERED, '')) &&
       !this.#seen.has(body) &&
       !this.#isHeading(line, body) &&
-      !this.#edits.isGone(line.of, body);
+      !this.#isGone(line.of, body);
     this.#seen.add(body);
     // What says nothing new is never taken.
     line.chars = isNew ? body.length + MARK_CHARS * 2 : Number.POSITIVE_INFINITY;
     line.ids = line.ids.filter((id) => body.includes(anchors[id]?.key ?? ''));
   };
+
+  #isGone(of: number, body: string): boolean {
+    const { segment, file } = this.#statistics.placed[of] as Placed;
+    const isOfEdit = segment.voice === VOICE.args && file !== undefined;
+    return isOfEdit && this.#blocks.isGone(file, of, body);
+  }
 
   /** True if the heading of the group shows the same words. */
   #isHeading({ group, piece, of }: Line, body: string): boolean {

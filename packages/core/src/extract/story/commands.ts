@@ -114,8 +114,8 @@ function endingOf(result: ResultPart, command: string): Ending {
   for (const line of sample.split('\n')) {
     if (line.length < 2 || line.length > 2_000) continue;
     if (/^(?:ok|PASS)\s+\S/.test(line)) passed++;
-    else if (LOGGED.test(line) && !ASSERTS.test(line)) continue;
-    else if (FAILURE.test(line) || COUNTED.test(line)) errors.add(clean(line));
+    else if (isLogged(line)) continue;
+    else if (isFailure(line)) errors.add(clean(line));
     else if (TOTAL.test(line)) totals.push(clean(line));
     if (/\w/.test(line) && !SAYS_NOTHING.test(line)) last = line;
   }
@@ -140,12 +140,13 @@ function endingOf(result: ResultPart, command: string): Ending {
   };
 }
 
+const isLogged = (line: string): boolean => LOGGED.test(line) && !ASSERTS.test(line);
+const isFailure = (line: string): boolean => FAILURE.test(line) || COUNTED.test(line);
+
 /** True for a line that says what failed, not for what a program logs. */
 export function saysWhatFailed(given: string): boolean {
   const line = withoutColours(given).trimEnd();
-  if (line.length < 2 || BARE.test(line) || (LOGGED.test(line) && !ASSERTS.test(line)))
-    return false;
-  return FAILURE.test(line) || COUNTED.test(line);
+  return !BARE.test(line) && !isLogged(line) && isFailure(line);
 }
 
 const isTest = (line: string): boolean => FAILED_TEST.test(line) && !COUNTED.test(line);
