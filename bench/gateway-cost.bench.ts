@@ -14,22 +14,9 @@ import { pathToFileURL } from 'node:url';
 import { folderArtifacts, sqliteLedger, sqliteStore } from '@bobbin/stores';
 import { startGateway } from '@bobbin/gateway';
 import { cachingProvider } from './gateway/caching-provider.ts';
+import type { Recorded, Turn } from './gateway/recorded.ts';
 import { sharedStart, size, text, textOf, tokens, type ChatMessage } from './gateway/chat-text.ts';
 
-interface Turn {
-  readonly role: 'user' | 'assistant' | 'tool' | 'system';
-  readonly content?: string;
-  readonly toolCallId?: string;
-  readonly toolCalls?: readonly {
-    readonly id: string;
-    readonly name: string;
-    readonly args: unknown;
-  }[];
-}
-interface Recorded {
-  readonly id: string;
-  readonly messages: readonly Turn[];
-}
 interface CutPoint {
   readonly cut: number;
   readonly end: number;

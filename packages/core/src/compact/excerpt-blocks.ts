@@ -19,9 +19,7 @@ export function connected(
   stretches: readonly Stretch[],
   chars: number,
 ): readonly Stretch[] {
-  if (chars < LEAST_BLOCK_CHARS) return [];
-  const own = text.slice(0, reminderStart(text));
-  return [blockOf(own, [[0, 0], ...stretches], chars)];
+  return chars < LEAST_BLOCK_CHARS ? [] : [blockOf(text, [[0, 0], ...stretches], chars)];
 }
 
 /**
@@ -90,9 +88,9 @@ function blockOf(text: string, stretches: readonly Stretch[], mostChars: number)
     if (next > i) held -= end - start;
     next = Math.max(next, i + 1);
   }
-  const feed = text.lastIndexOf('\n', from + chars);
   if (from + chars >= text.length)
     return [lineStart(text, Math.max(0, text.length - chars)), text.length];
+  const feed = text.lastIndexOf('\n', from + chars);
   // A long line is cut, not left out.
   const end = feed > from + chars / 2 ? feed : wordEnd(text, from + chars);
   return [from, end];

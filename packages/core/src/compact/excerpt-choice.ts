@@ -120,12 +120,12 @@ function chosenRanges(
       : endsOf(part.text, chars * USER_HEAD, chars * (1 - USER_HEAD));
   }
   const chooser = new StretchChooser(values, chars);
-  if (NUMBERED.test(part.text)) {
+  const own = part.text.slice(0, reminderStart(part.text));
+  if (NUMBERED.test(own)) {
     chooser.add(part, 0, 0);
-    return connected(part.text, chooser.chosen(false)[0] ?? [], chars);
+    return connected(own, chooser.chosen(false)[0] ?? [], chars);
   }
   chooser.add(part, chars * HEAD, chars * TAIL);
-  const own = part.text.slice(0, reminderStart(part.text));
   return connectedMiddle(own, chooser.chosen(true)[0] ?? [], chars);
 }
 
