@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isJsonObject, parseJson } from '@bobbin/core/internal';
 import type { GatewayLimits, ProviderName } from './config/gateway-config.ts';
 import type { Client, Delivered } from './delivery.ts';
@@ -74,7 +74,7 @@ export class Proxy {
     const { headers } = incoming;
     const plain = plainBody(body.bytes, headers['content-encoding'], bodyBytes);
     const bytes = plain instanceof Promise ? await plain : plain;
-    const request = bytes && this.#clientRequest(endpoint, headers, bytes, body.bytes);
+    const request = bytes && this.#clientRequest(endpoint, incoming, bytes, body.bytes);
     return request === undefined
       ? this.#relayBytes(endpoint, incoming, outgoing, body.bytes)
       : this.#exchange(request, { incoming, outgoing });
@@ -83,13 +83,13 @@ export class Proxy {
   /** A request that can be read; undefined if it is not one of the protocol's. */
   #clientRequest(
     endpoint: Endpoint,
-    headers: IncomingHttpHeaders,
+    { headers, socket }: IncomingMessage,
     bytes: Buffer,
     sent: Buffer,
   ): ClientRequest | undefined {
     const body = parseJson(bytes.toString('utf8'));
     if (!isJsonObject(body) || typeof body['model'] !== 'string') return undefined;
-    const tenant = this.#options.tenants(headers);
+    const tenant = this.#options.tenants(headers, socket);
     return { tenant, endpoint, model: body['model'], headers, bytes, sent, body };
   }
 

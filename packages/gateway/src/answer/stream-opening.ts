@@ -1,4 +1,5 @@
-import { createParser } from 'eventsource-parser';
+import { StringDecoder } from 'node:string_decoder';
+import { createParser, type EventSourceParser } from 'eventsource-parser';
 import { contextLimitOf } from '@bobbin/core';
 import { isJsonObject, parseJson, type ContextLimit } from '@bobbin/core/internal';
 
@@ -15,13 +16,14 @@ const PREAMBLE: ReadonlySet<unknown> = new Set([
 
 /** Looks at the beginning of a stream: a provider may refuse a prompt as too long with an event. */
 export class StreamOpening {
-  readonly #decoder = new TextDecoder();
-  readonly #parser = createParser({ onEvent: ({ data }) => this.#event(data) });
+  readonly #decoder = new StringDecoder('utf8');
+  #parser: EventSourceParser | undefined;
   #verdict: Verdict = 'wait';
   #refusal: ContextLimit | undefined;
 
   data(chunk: Buffer): Verdict {
-    this.#parser.feed(this.#decoder.decode(chunk, { stream: true }));
+    this.#parser ??= createParser({ onEvent: (event) => this.#event(event.data) });
+    this.#parser.feed(this.#decoder.write(chunk));
     return this.#verdict;
   }
 

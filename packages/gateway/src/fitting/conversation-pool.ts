@@ -33,6 +33,7 @@ const MOST_ENTRIES = 256;
 export class ConversationPool {
   readonly #options: PoolOptions;
   readonly #entries = new Map<string, TenantModel>();
+  #newestKey = '';
   readonly #pipelined: PipelinedStore;
 
   constructor(options: PoolOptions) {
@@ -54,11 +55,14 @@ export class ConversationPool {
 
   of(tenant: string, protocol: Protocol, model: string): TenantModel {
     const key = `${tenant}\n${protocol.name}\n${model}`;
-    const entry = this.#entries.get(key) ?? this.#open(tenant, protocol, model);
+    const known = this.#entries.get(key);
+    if (known !== undefined && key === this.#newestKey) return known;
+    const entry = known ?? this.#open(tenant, protocol, model);
     this.#entries.delete(key);
     this.#entries.set(key, entry);
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size > MOST_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
+    this.#newestKey = key;
+    const [oldest] = this.#entries.size > MOST_ENTRIES ? this.#entries.keys() : [];
+    if (oldest !== undefined) this.#entries.delete(oldest);
     return entry;
   }
 

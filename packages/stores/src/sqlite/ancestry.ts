@@ -30,17 +30,22 @@ const MOST_KNOWN = 4_096;
 /** Finds ancestors in a thread without walking the path to them. */
 export class Ancestry {
   readonly #database: Database;
-  /** Steps that were looked up or appended: a message never moves. */
-  readonly #known = new Map<string, Step>();
+  /** Steps that were looked up or appended: a message never moves. When there are many, the older half is forgotten. */
+  #known = new Map<string, Step>();
+  #older = new Map<string, Step>();
 
   constructor(database: Database) {
     this.#database = database;
     // A step may have been looked up in a transaction that also wrote it.
-    database.onRollback(() => this.#known.clear());
+    database.onRollback(() => {
+      this.#known.clear();
+      this.#older.clear();
+    });
   }
 
   step(key: ThreadKey, id: MessageId): Step | undefined {
-    const known = this.#known.get(nameOf(key, id));
+    const name = nameOf(key, id);
+    const known = this.#known.get(name) ?? this.#older.get(name);
     if (known !== undefined) return known;
     const step = this.#database.get(
       'SELECT id, parent, position, jump FROM messages WHERE tenant = ? AND thread = ? AND id = ?',
@@ -53,8 +58,10 @@ export class Ancestry {
 
   /** Keeps a step in mind. Its message is in the file, or in a transaction: if that is undone, all steps are forgotten. */
   know(key: ThreadKey, step: Step): void {
-    const [oldest] = this.#known.keys();
-    if (this.#known.size >= MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+    if (this.#known.size >= MOST_KNOWN / 2) {
+      this.#older = this.#known;
+      this.#known = new Map();
+    }
     this.#known.set(nameOf(key, step.id), step);
   }
 

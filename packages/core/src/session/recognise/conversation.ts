@@ -135,7 +135,7 @@ export class Conversation<Wire> {
     const base = this.session.length - path.length;
     const length = known < 0 ? this.session.length : base + known + 1;
     this.#swapped = {
-      copies: list.copies.slice(0, given + 1),
+      copies: list.copiesFrom(0).slice(0, given + 1),
       length: known < 0 ? length + 1 : length,
     };
     return this.match(list, { given: known < 0 ? given : given + 1, same: 0, length });
@@ -143,9 +143,9 @@ export class Conversation<Wire> {
 
   #sinceSwap(list: HostList<Wire>): Overlap | undefined {
     const { copies = [], length = 0 } = this.#swapped ?? {};
-    if (copies.length === 0 || list.copies.length < copies.length || length > this.session.length)
+    if (copies.length === 0 || list.wire.length < copies.length || length > this.session.length)
       return undefined;
-    const isSwapped = copies.every((copy, i) => isCopyOf(copy, list.copies[i]));
+    const isSwapped = copies.every((copy, i) => isCopyOf(copy, list.wire[i]));
     return isSwapped ? this.#sameFrom(list, { given: copies.length, length }) : undefined;
   }
 
@@ -181,7 +181,7 @@ export class Conversation<Wire> {
     if (same > 0) this.#handOver(match);
     if (resent.length > 0) this.session.refresh(resent, length);
     const messages = usage === undefined ? fresh : withUsage(fresh, usage);
-    const sent = list.copies.slice(given + same);
+    const sent = list.copiesFrom(given + same);
     if (messages.length > 0) await this.session.appendDecoded(messages, sent);
     const seen = this.#seen.slice(0, length);
     while (seen.length < length) seen.push(undefined);
@@ -228,7 +228,8 @@ export class Conversation<Wire> {
 
   #decoded(wire: readonly Wire[]): { copies: readonly Wire[]; messages: readonly Message[] } {
     const list = new HostList(wire, this.#host.copies);
-    return { copies: list.copies, messages: list.decodedFrom(0, this.session.earlier).messages };
+    const { messages } = list.decodedFrom(0, this.session.earlier);
+    return { copies: list.copiesFrom(0), messages };
   }
 
   /** The prompt for what was taken. `beside` is what else the request contains. */
@@ -295,10 +296,9 @@ export class Conversation<Wire> {
     { fitted, length, waiting }: GivenPrompt<Wire>,
   ): Omit<Overlap, 'same'> | undefined {
     const { messages, plan } = fitted;
-    const most = Math.min(list.copies.length, messages.length);
+    const most = Math.min(list.wire.length, messages.length);
     let equal = 0;
-    while (equal < most && this.#isEqual(messages[equal] as Wire, list.copies[equal] as Wire))
-      equal += 1;
+    while (equal < most && this.#isEqual(messages[equal] as Wire, list.copyAt(equal))) equal += 1;
     if (length !== undefined && equal > 0 && equal === messages.length)
       return { given: equal, length };
     const sources = [...fitted.prompt.messages.map(sourceId), ...waiting];
@@ -326,9 +326,9 @@ export class Conversation<Wire> {
 
   #sameFrom(list: HostList<Wire>, { given, length: from }: Omit<Overlap, 'same'>): Overlap {
     let [same, length] = [0, from];
-    for (; given + same < list.copies.length; same++) {
+    for (; given + same < list.wire.length; same++) {
       const seen = this.#seen[length];
-      if (seen === undefined || !isCopyOf(seen.copy, list.copies[given + same])) break;
+      if (seen === undefined || !isCopyOf(seen.copy, list.wire[given + same])) break;
       length += seen.count;
     }
     return { given, same, length };

@@ -192,6 +192,8 @@ export class Conversations<Wire> {
     const isFirst = this.#open.length === 0;
     const known = isFirst ? undefined : this.#best(list, thread);
     if (known !== undefined && isNextStep(known[1])) return known;
+    // The host may change its messages while the store is asked.
+    list.copiesFrom(0);
     const stored = this.#locate && (await this.#stored(list, thread, known));
     const found = stored ?? known ?? (isFirst ? undefined : this.#swapped(list, thread));
     if (found !== undefined) return found;

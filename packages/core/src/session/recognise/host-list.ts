@@ -17,15 +17,14 @@ export interface DecodedList {
 }
 
 /**
- * A list of messages that a host sends. Each message is copied and decoded once, even if the list is compared with many
- * conversations.
+ * A list of messages that a host sends. Each message is copied and decoded at most once, even if the list is compared
+ * with many conversations. Messages that a conversation knows already are not copied.
  */
 export class HostList<Wire> {
   /** The host's own objects. */
   readonly wire: readonly Wire[];
-  /** Bobbin's copies of them. */
-  readonly copies: readonly Wire[];
-  readonly #codec: Codec<Wire>;
+  readonly #host: HostCopies<Wire>;
+  readonly #copies: Wire[] = [];
   readonly #decoded = new Map<number, DecodedList>();
   #firstId: MessageId | undefined;
   #compactionAt: number | undefined;
@@ -33,8 +32,16 @@ export class HostList<Wire> {
 
   constructor(wire: readonly Wire[], host: HostCopies<Wire>) {
     this.wire = wire;
-    this.copies = wire.map((message) => host.copyOf(message));
-    this.#codec = host.codec;
+    this.#host = host;
+  }
+
+  /** Bobbin's copy of a message. */
+  copyAt(position: number): Wire {
+    return (this.#copies[position] ??= this.#host.copyOf(this.wire[position] as Wire));
+  }
+
+  copiesFrom(position: number): readonly Wire[] {
+    return this.wire.slice(position).map((_, i) => this.copyAt(position + i));
   }
 
   /** A glimpse of the list's first text: the same for all lists that share their first message. */
@@ -63,8 +70,8 @@ export class HostList<Wire> {
   decodedFrom(position: number, before: readonly Message[]): DecodedList {
     let decoded = this.#decoded.get(position);
     if (decoded === undefined) {
-      const wire = this.copies.slice(position);
-      const messages = this.#codec.decode(wire, before);
+      const wire = this.copiesFrom(position);
+      const messages = this.#host.codec.decode(wire, before);
       decoded =
         messages.length === wire.length
           ? { messages, lengths: wire.map(() => 1) }
@@ -76,9 +83,10 @@ export class HostList<Wire> {
 
   /** Decodes messages, and counts what each of them became. */
   #counted(wire: readonly Wire[], before: readonly Message[]): DecodedList {
-    const lengths = wire.map((one) => this.#codec.decode([one]).length);
+    const { codec } = this.#host;
+    const lengths = wire.map((one) => codec.decode([one]).length);
     // A codec may note the neighbours of a message: the whole list is decoded last.
-    return { messages: this.#codec.decode(wire, before), lengths };
+    return { messages: codec.decode(wire, before), lengths };
   }
 }
 
