@@ -85,6 +85,7 @@ export class ConversationPool {
     const conversations = new Conversations(config, {
       tenant,
       habit: 'resends',
+      owner: 'bobbin',
       mostOpen: openConversations,
       locate: (ids, thread) => ledger.locate(tenant, ids, thread),
     });

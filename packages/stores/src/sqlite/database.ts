@@ -27,6 +27,8 @@ export class Database {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #tasks: Task<unknown>[] = [];
+  /** How many of the tasks that wait have a transaction each. */
+  #apart = 0;
   #writing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   readonly #log: LogWatch;
@@ -64,8 +66,9 @@ export class Database {
 
   /**
    * Some work in one transaction, or as a part of one with what else waits: a commit costs as much for all of it as for
-   * one. Work that fails is undone alone. The transaction takes the write lock first, so that it never fails half-way
-   * for lack of it. While another process has the lock, this one goes on with its other work.
+   * one. Work that fails is undone alone; what shared its transaction is run again. The transaction takes the write lock
+   * first, so that it never fails half-way for lack of it. While another process has the lock, this one goes on with its
+   * other work.
    */
   atomically<T>(work: () => T): Promise<T> {
     if (this.#closing !== undefined) return Promise.reject(this.#closedError());
@@ -113,23 +116,32 @@ export class Database {
   /** Runs what waits for as long as it may, and commits it. */
   #commitTasks(): void {
     const until = performance.now() + TURN_MS;
-    const isAlone = this.#tasks.length === 1;
     const settled: (() => void)[] = [];
     const taken: Task<unknown>[] = [];
+    const isShared = this.#apart === 0;
+    if (!isShared) this.#apart--;
     try {
       do {
         const task = this.#tasks.shift() as Task<unknown>;
         taken.push(task);
-        settled.push(isAlone ? this.#result(task) : this.#resultApart(task));
-      } while (this.#tasks.length > 0 && performance.now() < until);
+        settled.push(this.#result(task));
+      } while (isShared && this.#tasks.length > 0 && performance.now() < until);
       this.run('COMMIT');
     } catch (error) {
-      for (const { reject } of taken) reject(error);
       this.#rollBack();
+      // A task failed that others shared the transaction with: its failure is its own.
+      if (taken.length > 1 && settled.length < taken.length) this.#runApart(taken);
+      else for (const { reject } of taken) reject(error);
       return;
     }
     for (const settle of settled) settle();
     this.#lookAtLog();
+  }
+
+  /** Has tasks run again, with a transaction each. */
+  #runApart(tasks: readonly Task<unknown>[]): void {
+    this.#tasks.unshift(...tasks);
+    this.#apart = tasks.length;
   }
 
   /** Sets what is called when some work was undone: rows that were read meanwhile may never have been. */
@@ -158,23 +170,6 @@ export class Database {
   #result({ run, resolve }: Task<unknown>): () => void {
     const result = run();
     return () => resolve(result);
-  }
-
-  /** Work that others share a transaction with: its failure is its own. */
-  #resultApart(task: Task<unknown>): () => void {
-    this.run('SAVEPOINT task');
-    try {
-      const settle = this.#result(task);
-      this.run('RELEASE task');
-      return settle;
-    } catch (error) {
-      // Some failures end the whole transaction.
-      if (!this.#database.isTransaction) throw error;
-      this.run('ROLLBACK TO task');
-      this.run('RELEASE task');
-      this.#onRollback();
-      return () => task.reject(error);
-    }
   }
 
   #lockedError(): StoreError {

@@ -9,7 +9,7 @@ import {
   type ReportedUsage,
 } from './conversation.ts';
 import type { Fitted } from '../fitted.ts';
-import { HostCopies, HostList } from './host-list.ts';
+import { HostCopies, HostList, type ListOwner } from './host-list.ts';
 import type { Match, Overlap } from './match.ts';
 import { openSession, Session } from '../session.ts';
 import type { CompactOptions, Refusal, SessionConfig } from '../config/session-config.ts';
@@ -38,6 +38,8 @@ export interface ConversationsOptions<Wire> {
   readonly mark?: MarkCachePoints<Wire>;
   /** Default: `continues`. */
   readonly habit?: HostHabit;
+  /** Default: `host`. */
+  readonly owner?: ListOwner;
   /** How many conversations are kept in memory. Default: 1000. */
   readonly mostOpen?: number;
   readonly locate?: Locate;
@@ -94,8 +96,8 @@ export class Conversations<Wire> {
     this.#thread = options.thread;
     this.#mostOpen = options.mostOpen ?? MOST_OPEN;
     this.#locate = options.locate;
-    const { mark, habit = 'continues' } = options;
-    this.#host = { copies: new HostCopies(config.codec), mark, habit };
+    const { mark, habit = 'continues', owner = 'host' } = options;
+    this.#host = { copies: new HostCopies(config.codec, owner), mark, habit };
     this.#ready = options.ready ?? (async () => config);
   }
 

@@ -107,19 +107,27 @@ function openingOf(message: unknown): string {
   return '';
 }
 
+/**
+ * Who owns the messages of a list. `host`: the host may change them later, so Bobbin works with copies. `bobbin`: the
+ * host made them for this list alone, and nothing changes them.
+ */
+export type ListOwner = 'host' | 'bobbin';
+
 /** Bobbin's own copies of a host's messages. A host may change its messages later, and may know them by identity. */
 export class HostCopies<Wire> {
   readonly codec: Codec<Wire>;
+  readonly #owner: ListOwner;
   readonly #copies = new WeakMap<object, Wire>();
   readonly #hosts = new WeakMap<object, Wire>();
   readonly #contents = new WeakMap<object, string>();
 
-  constructor(codec: Codec<Wire>) {
+  constructor(codec: Codec<Wire>, owner: ListOwner) {
     this.codec = codec;
+    this.#owner = owner;
   }
 
   copyOf(wire: Wire): Wire {
-    if (typeof wire !== 'object' || wire === null) return wire;
+    if (typeof wire !== 'object' || wire === null || this.#owner === 'bobbin') return wire;
     const known = this.#copies.get(wire);
     if (known !== undefined && isCopyOf(known, wire)) return known;
     const copy = ownCopy(wire);
@@ -148,6 +156,7 @@ export class HostCopies<Wire> {
   handOut(wire: Wire): Wire {
     if (typeof wire !== 'object' || wire === null) return wire;
     const host = this.#hosts.get(wire);
+    if (this.#owner === 'bobbin') return host ?? wire;
     return host !== undefined && isCopyOf(wire, host) ? host : ownCopy(wire);
   }
 }
