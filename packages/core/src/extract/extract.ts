@@ -18,6 +18,7 @@ import { Selection } from './quotes/select.ts';
 import { commandsOf } from './story/commands.ts';
 import { fileRecords } from './story/file-records.ts';
 import { nextStep } from './story/agent-words.ts';
+import { lastRequest } from './story/last-request.ts';
 import { repositoryEvents } from './story/repository.ts';
 import { splitTurnText } from './story/split-turn.ts';
 import { isSpoken, Story } from './story/story.ts';
@@ -226,6 +227,7 @@ class Extract {
       this.#space.chars * SHARE.files,
     );
     const items = todoItems(this.#all, before.items);
+    const asked = lastRequest(this.#all, this.#task) ?? before.request;
     return {
       ...before,
       round,
@@ -233,6 +235,7 @@ class Extract {
       lastTurn: last?.turn ?? before.lastTurn,
       ...(last === undefined ? {} : { until: last.index }),
       task: this.#task,
+      ...(asked === undefined ? {} : { request: asked }),
       facts: mergedByText(before.facts, constraints(this.#hidden)),
       decisions: mergedByText(before.decisions, decisions(nodes)).slice(-MOST_DECISIONS),
       items,

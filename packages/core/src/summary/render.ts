@@ -20,6 +20,7 @@ import {
   isChanged,
   lastEdit,
   readTexts,
+  requestTexts,
   rootOf,
   seenShare,
   seenText,
@@ -199,6 +200,7 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
     add('Task', RANK.task, taskText(s.task, space));
   lines.push(...factLines(s.facts, space));
   if (s.prose !== null) add('Account', RANK.account, s.prose);
+  for (const text of requestTexts(s)) add('State', RANK.state, text);
   for (const text of currentTexts(s.currentTask, s.items)) add('State', RANK.state, text);
   for (const step of s.currentPlan) add('State', RANK.state, `- In progress: ${step}`);
   addList('State', RANK.state, SHARE.items, itemTexts(s.items));

@@ -96,7 +96,7 @@ export class EditBlocks {
 }
 
 /** A line however it is indented. */
-const flat = (line: string): string => line.replace(/\s+/g, ' ').trim();
+export const flat = (line: string): string => line.replace(/\s+/g, ' ').trim();
 
 /** The file that a replacement is in: of several files only if the call names it. */
 function fileOf(path: string | undefined, files: readonly FileAccess[]): FileAccess | undefined {
