@@ -5,6 +5,8 @@ import { extract, renderSummary } from '@bobbin/core/internal';
 import { assistant, call, result, thread, user } from '@bobbin/testing';
 
 const EDIT = call('Edit', { file_path: '/repo/a.ts', old_string: 'a\nb', new_string: 'a\nc' });
+const block = (name: string): string =>
+  `const widths = measure(table);\nfor (const column of table.columns) pad(column, widths);\nprint(${name});\nlog(${name});`;
 const ASKED = [
   user('Look at the printer.'),
   assistant('It is slow. Shall I cache the widths?'),
@@ -22,7 +24,7 @@ test('C6 what was asked last is known, with the question that it answers and wha
   assert.deepEqual(during.request, request);
   assert.match(
     renderSummary(during),
-    /\n## State at m5\n- Last request \[m3\], in progress: “yes” \(answers “Shall I cache the widths\?”\)\n- Changed for it: a\.ts\n/,
+    /\n## State at m5\n- Last request \[m3\], in progress: “yes” \(answers “Shall I cache the widths\?”\)\n- Changed for the request in m3: a\.ts\n/,
   );
   const after = extracted([
     ...ASKED,
@@ -37,7 +39,9 @@ test('C6 what was asked last is known, with the question that it answers and wha
 test('C6 what was asked last is carried to the next summary', () => {
   const messages = [...ASKED, assistant('', EDIT), result(EDIT, 'ok')];
   const { request, ...rest } = extracted(messages);
-  const nodes = thread(...messages, assistant('', EDIT), result(EDIT, 'ok')).path().slice(5);
+  const nodes = thread(...messages, assistant('', EDIT), result(EDIT, 'ok'))
+    .path()
+    .slice(5);
   const previous = { ...rest, ...(request === undefined ? {} : { request }) };
   assert.deepEqual(extract({ nodes, previous, task: null, round: 2 }).request, request);
 });
@@ -54,8 +58,6 @@ test('the task and the first request are not what was asked last; of a long one 
 });
 
 test('of edits that put nearly the same lines into files, the newest is shown', () => {
-  const block = (name: string): string =>
-    `const widths = measure(table);\nfor (const column of table.columns) pad(column, widths);\nprint(${name});\nlog(${name});`;
   const rounds = ['first', 'second'].flatMap((name) => {
     const edit = call('Edit', {
       file_path: `/repo/${name}.ts`,
@@ -64,7 +66,9 @@ test('of edits that put nearly the same lines into files, the newest is shown', 
     });
     return [assistant('', edit), result(edit, 'ok')];
   });
-  const notes = extracted([user('Go.'), ...rounds]).notes.filter(({ source }) => source !== undefined);
+  const notes = extracted([user('Go.'), ...rounds]).notes.filter(
+    ({ source }) => source !== undefined,
+  );
   assert.deepEqual(
     notes.map(({ source }) => source),
     ['/repo/second.ts'],

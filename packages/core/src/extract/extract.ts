@@ -1,6 +1,12 @@
 import { lastOf, sorted } from '../check/list.ts';
 import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts';
-import { EMPTY_SUMMARY, type FileRecord, type Note, type Summary } from '../plan/summary.ts';
+import {
+  EMPTY_SUMMARY,
+  type FileRecord,
+  type LastRequest,
+  type Note,
+  type Summary,
+} from '../plan/summary.ts';
 import { seenShare } from '../summary/file-texts.ts';
 import { redactSecrets, type Redact } from '../summary/redact.ts';
 import { renderEssentials } from '../summary/render.ts';
@@ -216,6 +222,16 @@ class Extract {
     for (const id of this.#statistics.idsIn(rendered)) selection.show(id);
   }
 
+  #lastRequest(): LastRequest | undefined {
+    const request = lastRequest(this.#all, this.#task) ?? this.#previous.request;
+    if (request === undefined) return undefined;
+    const { isShown: _, ...asked } = request;
+    const isShown = (this.#request.kept ?? []).some(
+      ({ node, shown }) => node.index === request.at && shown === node.message,
+    );
+    return isShown ? { ...asked, isShown } : asked;
+  }
+
   #withoutNotes(): Summary {
     const { nodes, previous, round, splitTurn } = this.#request;
     const before = this.#previous;
@@ -227,7 +243,7 @@ class Extract {
       this.#space.chars * SHARE.files,
     );
     const items = todoItems(this.#all, before.items);
-    const asked = lastRequest(this.#all, this.#task) ?? before.request;
+    const asked = this.#lastRequest();
     return {
       ...before,
       round,

@@ -117,6 +117,8 @@ export interface LastRequest {
   readonly question?: string;
   /** The index of the message in which the agent reports on it; absent while it works. */
   readonly reportedAt?: number;
+  /** The message that asks stays in the prompt, whole. */
+  readonly isShown?: true;
 }
 
 /** A line quoted from the conversation, with who said it, because of the exact strings in it. */

@@ -29,16 +29,16 @@ export function uncommittedTexts({ files, repository = [] }: Summary): readonly 
   return names === '' ? [] : [`- Changed since the last commit: ${names}`];
 }
 
-/** What was asked last, and which files were changed for it. */
+/** What was asked last unless the prompt shows it, and which files were changed for it. */
 export function requestTexts({ request, files }: Summary): readonly string[] {
   if (request === undefined) return [];
-  const { text, at, question, reportedAt } = request;
+  const { text, at, question, reportedAt, isShown = false } = request;
   const answers = question === undefined ? '' : ` (answers “${question}”)`;
   const state = reportedAt === undefined ? 'in progress' : `reported on in m${reportedAt + 1}`;
   const names = namesChangedAfter(files, at);
   return [
-    `- Last request [m${at + 1}], ${state}: “${text}”${answers}`,
-    ...(names === '' ? [] : [`- Changed for it: ${names}`]),
+    ...(isShown ? [] : [`- Last request [m${at + 1}], ${state}: “${text}”${answers}`]),
+    ...(names === '' ? [] : [`- Changed for the request in m${at + 1}: ${names}`]),
   ];
 }
 

@@ -38,11 +38,12 @@ import {
 } from './summary-line.ts';
 
 /** Raised when the same summary would render to other bytes. */
-export const SUMMARY_RENDER_VERSION = 'v8';
+export const SUMMARY_RENDER_VERSION = 'v9';
 
 /** How much of the text each list may take before its older entries give way. */
 const SHARE = {
   task: 0.14,
+  plan: 0.24,
   facts: 0.06,
   items: 0.06,
   repository: 0.05,
@@ -227,8 +228,9 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
     text: '',
     at: seen[i]?.at ?? 0,
   }));
-  for (const text of toolTexts(s.tools ?? [], space.chars * SHARE.tools))
-    add('Tools', s.files.length > 0 ? RANK.rest : RANK.finding, text);
+  // What an agent did to files says more than how often it called its tools.
+  const tools = s.files.length > 0 ? [] : (s.tools ?? []);
+  for (const text of toolTexts(tools, space.chars * SHARE.tools)) add('Tools', RANK.finding, text);
   const errorLines = space.chars > LARGE_CHARS ? MOST_ERROR_LINES : FEW_ERROR_LINES;
   addList(
     'Commands',
@@ -288,13 +290,12 @@ function fromBothEnds(all: readonly number[]): readonly number[] {
   return all.map((_, i) => (i % 2 === 0 ? all.at(-1 - i / 2) : all[(i - 1) / 2]) as number);
 }
 
-function taskChars({ chars }: RenderSpace): number {
-  return Math.max(LEAST_TASK_CHARS, chars * SHARE.task);
-}
+/** A plan with headings is what the work is checked against, whatever is asked later. */
+const isPlan = (task: string): boolean => (task.match(/^#{1,4} \S/gm)?.length ?? 0) >= 3;
 
-function taskText(given: string, space: RenderSpace): string {
+function taskText(given: string, { chars }: RenderSpace): string {
   const task = askedFor(given);
-  const most = taskChars(space);
+  const most = Math.max(LEAST_TASK_CHARS, chars * (isPlan(task) ? SHARE.plan : SHARE.task));
   if (task.length <= most) return task;
   const head = Math.floor(most * 0.7);
   const tail = Math.floor(most * 0.25);
@@ -302,7 +303,7 @@ function taskText(given: string, space: RenderSpace): string {
 }
 
 /** The first of many lines that say what failed are shown; more if the text is long. */
-const [FEW_ERROR_LINES, MOST_ERROR_LINES, LARGE_CHARS] = [4, 12, 12_000];
+const [FEW_ERROR_LINES, MOST_ERROR_LINES, LARGE_CHARS] = [6, 12, 12_000];
 
 /** What was said, and quoted lines under the file or the call that they come from. */
 function noteLines(s: Summary, root: string): readonly Line[] {
@@ -354,14 +355,22 @@ function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: stri
             section,
             heading,
             text:
-              note.text === '' ? '' : isOfChanged ? added(note.text) : `  ${indented(note.text)}`,
+              note.text === ''
+                ? ''
+                : isOfChanged
+                  ? added(note.text, where)
+                  : `  ${indented(note.text)}`,
             at: file?.at ?? at,
           };
   }
 }
 
-/** Lines that the agent put into a file. */
-const added = (text: string): string => `  + ${linesOf(text).join('\n  + ')}`;
+/** Lines that the agent put into a file. Several of them are a block of their own. */
+function added(text: string, where: string): string {
+  const lines = linesOf(text);
+  const block = lines.length === 1 ? [] : [`  ${where}`];
+  return [...block, ...lines.map((line) => `  + ${line}`)].join('\n');
+}
 
 const overruled = ({ overruledAt }: Note): string =>
   overruledAt === undefined ? '' : ` (m${overruledAt + 1} may change this)`;

@@ -1,5 +1,6 @@
+import { lastOf } from '../../check/list.ts';
 import { hasCalls, startsTurn, textOf } from '../../message/message.ts';
-import { oneLine } from '../../message/text.ts';
+import { linesOf, oneLine } from '../../message/text.ts';
 import type { LastRequest } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
 import { sentences } from './passages.ts';
@@ -45,10 +46,10 @@ function inBrief(text: string): string {
 
 /** The last question of a message. */
 function questionIn(node: Node | undefined): string | undefined {
-  if (node === undefined) return undefined;
-  const asked = sentences(textOf(node.message).replace(/\s+/g, ' ')).filter((one) =>
-    one.endsWith('?'),
-  );
-  const last = asked.at(-1);
-  return last === undefined ? undefined : oneLine(last, SENTENCE_CHARS);
+  const lines = linesOf(node === undefined ? '' : textOf(node.message));
+  const line = lastOf(lines, (one) => /\?\W{0,4}$/.test(one));
+  const question = sentences(line ?? '').at(-1);
+  return question === undefined
+    ? undefined
+    : oneLine(question.replaceAll('**', ''), SENTENCE_CHARS);
 }
