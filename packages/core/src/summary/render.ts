@@ -228,9 +228,8 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
     text: '',
     at: seen[i]?.at ?? 0,
   }));
-  // What an agent did to files says more than how often it called its tools.
-  const tools = s.files.length > 0 ? [] : (s.tools ?? []);
-  for (const text of toolTexts(tools, space.chars * SHARE.tools)) add('Tools', RANK.finding, text);
+  for (const text of toolTexts(s.tools ?? [], space.chars * SHARE.tools))
+    add('Tools', RANK.finding, text);
   const errorLines = space.chars > LARGE_CHARS ? MOST_ERROR_LINES : FEW_ERROR_LINES;
   addList(
     'Commands',
@@ -290,12 +289,15 @@ function fromBothEnds(all: readonly number[]): readonly number[] {
   return all.map((_, i) => (i % 2 === 0 ? all.at(-1 - i / 2) : all[(i - 1) / 2]) as number);
 }
 
+const MOST_PLAN_CHARS = 4_000;
+
 /** A plan with headings is what the work is checked against, whatever is asked later. */
 const isPlan = (task: string): boolean => (task.match(/^#{1,4} \S/gm)?.length ?? 0) >= 3;
 
 function taskText(given: string, { chars }: RenderSpace): string {
   const task = askedFor(given);
-  const most = Math.max(LEAST_TASK_CHARS, chars * (isPlan(task) ? SHARE.plan : SHARE.task));
+  const plan = isPlan(task) ? Math.min(MOST_PLAN_CHARS, chars * SHARE.plan) : 0;
+  const most = Math.max(LEAST_TASK_CHARS, plan, chars * SHARE.task);
   if (task.length <= most) return task;
   const head = Math.floor(most * 0.7);
   const tail = Math.floor(most * 0.25);
