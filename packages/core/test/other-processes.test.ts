@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   memoryStore,
   textMessage,
+  textOf,
   type Codec,
   type Role,
   type Store,
@@ -139,6 +140,41 @@ test('a host that moves its markers gets its newest forms back, also after a for
   const request = await conversations.take(marked(edited));
   const { messages } = await request.prompt();
   assert.deepEqual(messages, marked(edited));
+});
+
+test('a message that its host changes while the store is asked stays as it was sent', async () => {
+  const list = turn(1)
+    .slice(0, 1)
+    .map((message) => ({ ...message }));
+  const inner = memoryStore();
+  const store = Object.create(inner) as Store;
+  store.window = (...args) => {
+    for (const message of list) message.content = 'changed';
+    return inner.window(...args);
+  };
+  const config = sessionConfig({ codec: said, counter: chars4(), store });
+  const conversations = new Conversations(config, { tenant: 'default' });
+  const { session } = await conversations.take(list, { thread: 'mine' });
+  assert.equal(list[0]?.content, 'changed');
+  assert.deepEqual(session.messages.map(textOf), [turn(1)[0]?.content]);
+});
+
+test('a host that gives its messages away gets the objects of its newest list', async () => {
+  const config = sessionConfig({ codec: said, counter: chars4(), store: memoryStore() });
+  const conversations = new Conversations(config, {
+    tenant: 'default',
+    habit: 'resends',
+    owner: 'bobbin',
+  });
+  const whole = (): Said[] => [...turn(1), ...turn(2)];
+  const [first, second] = [whole().slice(0, 1), whole().slice(0, 3)];
+  const { session } = await conversations.take(first);
+  assert.equal(session.messages[0]?.original, first[0], 'it is not copied');
+  const { messages } = await (await conversations.take(second)).prompt();
+  assert.deepEqual(
+    messages.map((message) => second.indexOf(message)),
+    [0, 1, 2],
+  );
 });
 
 test('only so many conversations stay in memory', async () => {

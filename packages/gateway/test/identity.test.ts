@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, request, type IncomingMessage } from 'node:http';
 import { test, type TestContext } from 'node:test';
 import OpenAI from 'openai';
 import { memoryStore, type Store, type ThreadId } from '@bobbin/core';
@@ -116,6 +118,29 @@ test('two credentials share nothing, not even a thread of the same name', async 
     const [entry, ...more] = await gateway.store.threads(tenant, 10);
     assert.deepEqual([entry?.thread, entry?.length, more.length], ['same', 1, 0]);
   }
+});
+
+test('two credentials on one connection share nothing', async (t) => {
+  const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  const ports = new Set<number | undefined>();
+  for (const key of ['sk-1', 'sk-2', 'sk-1']) {
+    const headers = { authorization: `Bearer ${key}`, 'x-bobbin-thread': key };
+    const url = `${gateway.url}/v1/chat/completions`;
+    const sent = request(url, { method: 'POST', headers, agent });
+    sent.end(JSON.stringify({ model: 'gpt-5', messages: [{ role: 'user', content: 'hello' }] }));
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    ports.add(response.socket.localPort);
+    await once(response.resume(), 'end');
+  }
+  assert.equal(ports.size, 1, 'one connection');
+  const tenants = await gateway.store.tenants();
+  const threads = await Promise.all(tenants.map((tenant) => gateway.store.threads(tenant, 10)));
+  assert.deepEqual(threads.map((all) => all.map(({ thread }) => thread)).toSorted(), [
+    ['sk-1'],
+    ['sk-2'],
+  ]);
 });
 
 const NAMES: readonly (readonly [client: string, headers: Record<string, string>])[] = [
