@@ -118,14 +118,14 @@ export class Database {
     const until = performance.now() + TURN_MS;
     const settled: (() => void)[] = [];
     const taken: Task<unknown>[] = [];
-    const isShared = this.#apart === 0;
-    if (!isShared) this.#apart--;
+    const most = this.#apart === 0 ? Infinity : 1;
+    this.#apart = Math.max(0, this.#apart - 1);
     try {
       do {
         const task = this.#tasks.shift() as Task<unknown>;
         taken.push(task);
         settled.push(this.#result(task));
-      } while (isShared && this.#tasks.length > 0 && performance.now() < until);
+      } while (taken.length < most && this.#tasks.length > 0 && performance.now() < until);
       this.run('COMMIT');
     } catch (error) {
       this.#rollBack();
