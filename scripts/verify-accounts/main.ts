@@ -105,11 +105,12 @@ function main(): void {
     console.log(`skipped: there are no recorded conversations in ${folder}`);
     return;
   }
-  let [total, kept] = [0, 0];
+  let [total, kept, marks] = [0, 0, 0];
   const changes = new Map<Correction['kind'], number>();
   for (const { id, nodes, summary, sentences } of accounts) {
     const { text, corrections } = checked(nodes, summary);
     total += sentences.length;
+    marks += text.match(/ \[(?:not in the messages: |m\d+)/g)?.length ?? 0;
     kept += sentences.filter((sentence) => text.includes(sentence)).length;
     for (const one of corrections) {
       changes.set(one.kind, (changes.get(one.kind) ?? 0) + 1);
@@ -137,6 +138,7 @@ function main(): void {
   console.log(
     `${accounts.length} accounts, ${total} sentences, ${((100 * kept) / total).toFixed(2)} % kept as they were`,
   );
+  console.log(`marks in the accounts: ${marks}`);
   console.log(`changed: ${[...changes].map(([kind, n]) => `${kind} ${n}`).join(', ')}`);
   const parts = [...made].map(([kind, n]) => `${kind} ${found.get(kind) ?? 0} of ${n}`);
   console.log(

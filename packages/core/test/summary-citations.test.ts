@@ -56,7 +56,7 @@ test('only the account is cited; the same in a field is reported, and its text s
   );
 });
 
-test('a statement about something else is not cited; names and numbers of no message are marked', () => {
+test('a statement about something else is not cited; what looks like a mistake is marked', () => {
   const session = [
     user('Port 8080 is used by the web server of the shop. The file has 1,438 lines.'),
     assistant(
@@ -67,6 +67,8 @@ test('a statement about something else is not cited; names and numbers of no mes
     ['Port 9090 is used by the metrics server of the cluster.', '9090'],
     ['The file has 1438 lines and 5120 words, 12.5% of them long.', '5120, 12.5%'],
     ['The table is in src/other/print.ts since then.', 'src/other/print.ts'],
+    ['The table of the old_print.ts was dropped.', 'old_print.ts'],
+    ['The rules are those of CONTRIBUTING.md and of tree.ts.', undefined],
     ['Port 8080 of print.ts is used by the web server; the file has 1438 lines.', undefined],
     ['Create src/other/print.ts with 300 lines.', undefined],
   ] as const;
@@ -79,12 +81,12 @@ test('a statement about something else is not cited; names and numbers of no mes
 
 test('a mark is made again while no message has the name; an earlier account vouches for the others', () => {
   const session = [user('Work.'), assistant('The lexer is in src/lexer.ts.')];
-  const prose = 'The lexer of src/lexer.ts was taken from made_up.ts.';
-  const marked = `${prose} [not in the messages: made_up.ts]`;
+  const prose = 'The lexer of src/lexer.ts was taken from old_lexer.ts.';
+  const marked = `${prose} [not in the messages: old_lexer.ts]`;
   assert.equal(checked({ prose }, { session }).summary.prose, marked);
   const later = [user('Go on.')];
   const previous = { ...EMPTY_SUMMARY, prose: marked };
   assert.equal(checked({ prose: marked }, { session: later, previous }).summary.prose, marked);
-  const named = [user('Go on with made_up.ts.')];
+  const named = [user('Go on with old_lexer.ts.')];
   assert.equal(checked({ prose: marked }, { session: named, previous }).summary.prose, prose);
 });

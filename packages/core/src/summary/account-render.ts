@@ -12,6 +12,7 @@ import {
   outcomeText,
   repositoryTexts,
   tellingOutcomes,
+  toolTexts,
 } from './entry-texts.ts';
 import { changedFiles, lastEdit, seenText } from './file-texts.ts';
 import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
@@ -111,6 +112,8 @@ function accountText(summary: Summary, chars: number, taskIsShown: boolean): str
   fill(undefined, Math.max(left - analysis.length * DENSITY, chars * RECORD_SHARE));
   account = accountWithin(body, account.length + left);
   left = space - account.length - lengthOf([...first, ...rest]);
+  const tools = toolTexts(summary.tools ?? [], Math.min(left - HEADING_CHARS, chars * TOOLS_SHARE));
+  left -= tools.length === 0 ? 0 : tools.join('\n').length + HEADING_CHARS;
   const chronology = chronologyWithin(analysis, shown, left);
   left -= chronology.join('\n').length;
   fill('thin account', chars * THIN_SHARE - account.length);
@@ -120,6 +123,7 @@ function accountText(summary: Summary, chars: number, taskIsShown: boolean): str
     account,
     ...layOut(lines.filter((line) => first.has(line) || rest.has(line))),
     ...(chronology.length === 0 ? [] : ['', ...chronology]),
+    ...(tools.length === 0 ? [] : ['', '## Tools', ...tools]),
     ...more,
   ].join('\n');
 }
@@ -134,6 +138,8 @@ const LEAST_RECORD_SHARE = 0.03;
 const DENSITY = 0.95;
 /** An account below this share of the text is thin. */
 const THIN_SHARE = 0.5;
+/** The tools are named in what the account leaves. */
+const TOOLS_SHARE = 0.025;
 const FRAME_CHARS = 24;
 const HEADING_CHARS = 20;
 

@@ -100,7 +100,7 @@ export function accountOf(text: string): string {
 }
 
 /** What came first is worth this much of what came last: it is finished more often. */
-const EARLY = 0.6;
+const EARLY = 0.2;
 /** An entry of an analysis is news if so large a share of its words is not in the account. */
 const NEWS = 0.2;
 

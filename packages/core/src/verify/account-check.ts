@@ -92,9 +92,9 @@ export class AccountCheck {
         return { text: sentence, citation };
       }
       case 'unknown': {
-        const citation = `not in the messages: ${verdict.names.join(', ')}`;
-        this.#note('marked', sentence, citation, undefined);
-        return { text: sentence, citation };
+        const { names, doubtful } = verdict;
+        this.#note('marked', sentence, notIn(names), undefined);
+        return { text: sentence, ...(doubtful.length === 0 ? {} : { citation: notIn(doubtful) }) };
       }
     }
   }
@@ -219,10 +219,10 @@ export class AccountCheck {
   }
 }
 
+const notIn = (names: readonly string[]): string => `not in the messages: ${names.join(', ')}`;
 const UNKNOWN = / \[not in the messages: ([^\]\n]{1,400})\]/g;
 
-/** An account without the names that no message contained when it was written. */
-export function knownIn(account: string): string {
-  const unknown = [...account.matchAll(UNKNOWN)].flatMap(([, names = '']) => names.split(', '));
-  return unknown.reduce((text, name) => text.replaceAll(name, ''), account.replace(UNKNOWN, ''));
+/** The names that are marked in an account. */
+export function markedIn(account: string): ReadonlySet<string> {
+  return new Set([...account.matchAll(UNKNOWN)].flatMap(([, names = '']) => names.split(', ')));
 }

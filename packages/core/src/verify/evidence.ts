@@ -42,7 +42,11 @@ export class Evidence {
   readonly #userTexts: string[] = [];
   #all: string | undefined;
   readonly #originals: string[] = [];
+  readonly #account: string;
+  /** The names that are marked in an earlier account. */
+  readonly marked: ReadonlySet<string>;
   #paths: Map<string, Set<string>> | undefined;
+  #fileNames: Set<string> | undefined;
   #numbers: Set<string> | undefined;
 
   constructor(
@@ -53,8 +57,13 @@ export class Evidence {
       readonly assistant: readonly string[];
       /** What earlier messages named, by the record of them. */
       readonly named?: readonly string[];
+      /** The account of earlier messages, and the names that are marked in it. */
+      readonly account?: string;
+      readonly marked?: ReadonlySet<string>;
     },
   ) {
+    this.#account = (also.account ?? '').toLowerCase();
+    this.marked = also.marked ?? new Set();
     for (const text of claims) this.#learn(text);
     this.#readNodes(nodes);
     for (const text of also.named ?? []) {
@@ -95,6 +104,11 @@ export class Evidence {
     return this.#all.includes(text.toLowerCase());
   }
 
+  /** True if an earlier account has a text without a mark. It need not have been in a message. */
+  wasAccepted(text: string): boolean {
+    return !this.marked.has(text) && this.#account.includes(text.toLowerCase());
+  }
+
   /** True if a whole number occurs in the messages, also as a part of a name. */
   hasNumber(digits: string): boolean {
     this.#numbers ??= new Set(
@@ -104,6 +118,12 @@ export class Evidence {
       ]),
     );
     return this.#numbers.has(digits);
+  }
+
+  /** The names of the files that the messages name. */
+  get fileNames(): ReadonlySet<string> {
+    this.#fileNames ??= new Set(this.#originals.flatMap(fileNamesIn));
+    return this.#fileNames;
   }
 
   /** The paths with a folder that the messages name, by the name of the file. */
@@ -292,13 +312,25 @@ export function pathsIn(text: string): readonly string[] {
 const LONGEST_PATH = 300;
 const WHOLE_PATH = /^[\w@.~+/-]*\/[\w@+-][\w@.+-]*\.[A-Za-z]{1,5}$/;
 
-/** The paths of files in folders. A long run of other characters is skipped at once. */
-function foldedPaths(text: string): readonly string[] {
-  return text
+/** What may be a path: a long run of other characters is skipped at once. */
+const pathTokens = (text: string): readonly string[] =>
+  text
     .split(/[^\w@.~+/-]+/)
-    .map((token) => (token.length > LONGEST_PATH ? '' : token.replace(/[.]+$/, '')))
-    .filter((token) => token.includes('/') && !token.includes('//') && WHOLE_PATH.test(token));
-}
+    .map((token) => (token.length > LONGEST_PATH ? '' : token.replace(/[.]+$/, '')));
+
+/** The paths of files in folders. */
+const foldedPaths = (text: string): readonly string[] =>
+  pathTokens(text).filter(
+    (token) => token.includes('/') && !token.includes('//') && WHOLE_PATH.test(token),
+  );
+
+/** The names of files, with and without folders. */
+const fileNamesIn = (text: string): readonly string[] =>
+  pathTokens(text)
+    .map(baseOf)
+    .filter((name) => FILE_NAME.test(name));
+
+const FILE_NAME = /^[\w@+-][\w@.+-]*\.[A-Za-z]{1,5}$/;
 
 export const baseOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 

@@ -1,7 +1,7 @@
 import type { MessageId } from '../message/message.ts';
 import { namesIn } from '../message/text.ts';
 import { baseOf, pathsIn, type Evidence, type Statement } from './evidence.ts';
-import { intendedPath, isSameFile } from './known-path.ts';
+import { intendedPath, isAlmostKnown, isSameFile } from './known-path.ts';
 import { misquoted } from './misquote.ts';
 import { saysWhatToDo } from './wishes.ts';
 
@@ -21,8 +21,12 @@ export type Verdict =
       readonly said: string;
       readonly statement: Statement;
     }
-  /** Names and numbers that no message contains. */
-  | { readonly kind: 'unknown'; readonly names: readonly string[] };
+  /** Names and numbers that no message contains, and those of them that look like a mistake. */
+  | {
+      readonly kind: 'unknown';
+      readonly names: readonly string[];
+      readonly doubtful: readonly string[];
+    };
 
 const KEEP: Verdict = { kind: 'keep' };
 
@@ -106,9 +110,9 @@ const SPECIFIC =
   /^[\w./~@-]*\w\.[a-z]{1,5}$|^(?=.*\d)(?=.*[a-f])[a-f0-9]{7,40}$|^[A-Z]{2,10}-\d+$/i;
 const COMMON = /^(?:utf|sha|iso|rfc|aes|md|http|ipv|es|web|gpt|top)-?\d+$/i;
 
-/** `PR-79` is also written `PR 79` and `PR #79`; a file is known by its name, and by its folder if that is given. */
+/** `PR-79` is also written `PR 79` and `PR #79`; a file is known by its name. */
 function isMentioned(name: string, evidence: Evidence): boolean {
-  if (evidence.mentions(baseOf(name))) return isKnownFolder(name, evidence);
+  if (evidence.mentions(baseOf(name))) return true;
   const [, word, number] = /^([A-Za-z]+)-(\d+)$/.exec(name) ?? [];
   return (
     word !== undefined &&
@@ -116,15 +120,15 @@ function isMentioned(name: string, evidence: Evidence): boolean {
   );
 }
 
-/** False if the messages know files of this name, all of them in other folders. */
-function isKnownFolder(path: string, evidence: Evidence): boolean {
+/** True if the messages know files of this name, all of them in other folders. */
+function isElsewhere(path: string, evidence: Evidence): boolean {
   const known = evidence.paths.get(baseOf(path));
   return (
-    known === undefined ||
-    !path.includes('/') ||
-    path.includes('...') ||
-    [...known].some((one) => isSameFile(one, path)) ||
-    evidence.mentions(path)
+    known !== undefined &&
+    path.includes('/') &&
+    !path.includes('...') &&
+    ![...known].some((one) => isSameFile(one, path)) &&
+    !evidence.mentions(path)
   );
 }
 
@@ -140,13 +144,25 @@ function unknownNumbers(sentence: string, evidence: Evidence): readonly string[]
 /** What an account cites of a message, which may be gone. */
 export const CITATION: RegExp = / \[m(\d{1,9})(?:: “[^”\n]{1,400}”| says otherwise)\]/g;
 
-/** Names and numbers that no message contains. */
+/**
+ * Names and numbers that no message contains. A name may come from elsewhere, such as the instructions of a project; it
+ * looks like a mistake if it is much like the name of a file that the messages know.
+ */
 function unknownNames(sentence: string, evidence: Evidence): Verdict | undefined {
   if (proposes(sentence) || sentence.includes('://')) return undefined;
   const own = ` ${sentence}`.replace(CITATION, '');
-  const names = [...namesIn(own)].filter(
-    (name) => SPECIFIC.test(name) && !COMMON.test(name) && !isMentioned(name, evidence),
-  );
-  const all = [...new Set([...names, ...unknownNumbers(own, evidence)])];
-  return all.length === 0 ? undefined : { kind: 'unknown', names: all };
+  const specific = [...namesIn(own)].filter((name) => SPECIFIC.test(name) && !COMMON.test(name));
+  const unknown = specific.filter((name) => !isMentioned(name, evidence));
+  const elsewhere = specific.filter((name) => isElsewhere(name, evidence));
+  const doubtful = [
+    ...elsewhere,
+    ...unknown.filter(
+      (name) => evidence.marked.has(name) || isAlmostKnown(baseOf(name), evidence.fileNames),
+    ),
+    ...unknownNumbers(own, evidence),
+  ];
+  const names = [...new Set([...unknown, ...doubtful])];
+  if (names.length === 0) return undefined;
+  // What an earlier account names was looked at when it was written.
+  return { kind: 'unknown', names, doubtful: doubtful.filter((one) => !evidence.wasAccepted(one)) };
 }

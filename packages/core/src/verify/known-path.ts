@@ -28,6 +28,22 @@ const isUsual = (base: string): boolean =>
 const isTest = (path: string): boolean =>
   /(?:^|[/_.-])(?:tests?|specs?|e2e|mocks?)(?:[/_.-]|$)/i.test(path);
 
+/** True if one of some files has a name that is a part of this one, or the other way round, and not much shorter. */
+export function isAlmostKnown(name: string, known: ReadonlySet<string>): boolean {
+  const [stem, ending] = stemAndEnding(name);
+  return [...known].some((one) => {
+    const [other, otherEnding] = stemAndEnding(one);
+    const [short, long] = stem.length < other.length ? [stem, other] : [other, stem];
+    const isMuch = short.length >= LEAST_STEM && short.length * 2 >= long.length;
+    return otherEnding === ending && isMuch && long.includes(short);
+  });
+}
+
+function stemAndEnding(name: string): readonly [string, string] {
+  const at = name.lastIndexOf('.');
+  return [name.slice(0, at).toLowerCase(), name.slice(at)];
+}
+
 /** True if one of two paths is the end of the other. */
 export const isSameFile = (a: string, b: string): boolean => isEndOf(a, b) || isEndOf(b, a);
 
