@@ -328,7 +328,7 @@ export class Conversation<Wire> {
     let [same, length] = [0, from];
     for (; given + same < list.wire.length; same++) {
       const seen = this.#seen[length];
-      if (seen === undefined || !isCopyOf(seen.copy, list.wire[given + same])) break;
+      if (seen === undefined || !isCopyOf(seen.copy, list.comparedAt(given + same))) break;
       length += seen.count;
     }
     return { given, same, length };

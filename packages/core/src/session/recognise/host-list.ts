@@ -40,6 +40,11 @@ export class HostList<Wire> {
     return (this.#copies[position] ??= this.#host.copyOf(this.wire[position] as Wire));
   }
 
+  /** What a conversation compares with its own copy. Every conversation looks into the first message: it is copied. */
+  comparedAt(position: number): Wire | undefined {
+    return position === 0 ? this.copyAt(0) : this.wire[position];
+  }
+
   copiesFrom(position: number): readonly Wire[] {
     return this.wire.slice(position).map((_, i) => this.copyAt(position + i));
   }
