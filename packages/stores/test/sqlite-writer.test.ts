@@ -64,7 +64,7 @@ test('several callers that write again and again share transactions', async (t) 
   const later = async (): Promise<void> => {
     for (let i = 0; i < 100; i++) {
       await database.atomically(() => i);
-      for (let hop = 0; hop < 20; hop++) await undefined;
+      for (let hop = 0; hop < 20; hop++) await Promise.resolve();
     }
   };
   await Promise.all([writeTimes(database, 100), writeTimes(database, 100), later()]);

@@ -14,7 +14,7 @@ export interface Step {
 }
 
 /** Twice as many are known at most: the newer half, and the older one. */
-const HALF_KNOWN = 2_048;
+const HALF_KNOWN = 4_096;
 
 /** Finds ancestors in a thread without walking the path to them. */
 export class Ancestry {
