@@ -100,7 +100,7 @@ test('a read that is locked out waits, and only it', async (t) => {
     waited.push(waits());
     // SQLITE_BUSY_RECOVERY: another process repairs the log after a crash.
     if (waited.length === 1) throw Object.assign(new Error('database is locked'), { errcode: 261 });
-    return all.call(this);
+    return all.call(this, {});
   });
   const answer = database.all('SELECT 1 AS one').map((row) => ({ ...(row as object) }));
   assert.deepEqual(answer, [{ one: 1 }]);
