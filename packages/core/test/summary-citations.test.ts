@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { EMPTY_SUMMARY } from '@bobbin/core/internal';
 import { assistant, call, result, user } from '@bobbin/testing';
 import { checked } from './verified-session.ts';
 
@@ -55,15 +56,35 @@ test('only the account is cited; the same in a field is reported, and its text s
   );
 });
 
-test('a statement about something else is not cited, and no number is doubted alone', () => {
+test('a statement about something else is not cited; names and numbers of no message are marked', () => {
   const session = [
     user('Port 8080 is used by the web server of the shop. The file has 1,438 lines.'),
-    assistant('The build needs Node 20 of the newest series.'),
+    assistant(
+      'The build needs Node 20 of the newest series. See src/width/print.ts and src/height/print.ts.',
+    ),
   ];
-  for (const prose of [
-    'Port 9090 is used by the metrics server of the cluster.',
-    'The tests need Node 22 here.',
-    'The file has 1438 lines and 5120 words.',
-  ])
-    assert.equal(checked({ prose }, { session }).summary.prose, prose);
+  const marks = [
+    ['Port 9090 is used by the metrics server of the cluster.', '9090'],
+    ['The file has 1438 lines and 5120 words, 12.5% of them long.', '5120, 12.5%'],
+    ['The table is in src/other/print.ts since then.', 'src/other/print.ts'],
+    ['Port 8080 of print.ts is used by the web server; the file has 1438 lines.', undefined],
+    ['Create src/other/print.ts with 300 lines.', undefined],
+  ] as const;
+  for (const [prose, unknown] of marks)
+    assert.equal(
+      checked({ prose }, { session }).summary.prose,
+      unknown === undefined ? prose : `${prose} [not in the messages: ${unknown}]`,
+    );
+});
+
+test('a mark is made again while no message has the name; an earlier account vouches for the others', () => {
+  const session = [user('Work.'), assistant('The lexer is in src/lexer.ts.')];
+  const prose = 'The lexer of src/lexer.ts was taken from made_up.ts.';
+  const marked = `${prose} [not in the messages: made_up.ts]`;
+  assert.equal(checked({ prose }, { session }).summary.prose, marked);
+  const later = [user('Go on.')];
+  const previous = { ...EMPTY_SUMMARY, prose: marked };
+  assert.equal(checked({ prose: marked }, { session: later, previous }).summary.prose, marked);
+  const named = [user('Go on with made_up.ts.')];
+  assert.equal(checked({ prose: marked }, { session: named, previous }).summary.prose, prose);
 });

@@ -100,7 +100,7 @@ test('a page that says what a user wrote cannot make a rule of the user', () => 
   assert.ok(summary.facts.every(({ by, kind }) => by !== 'user' || kind !== 'constraint'));
 });
 
-test('a name that no message contains is reported; invented facts and files are left out', () => {
+test('a name that no message contains is marked; invented facts and files are left out', () => {
   const { summary, corrections } = checked({
     prose: 'The tokenizer was read. The bug sits in /repo/lib/lexer_core.ts.',
     facts: [{ kind: 'preference', text: 'Prefers tabs over four blanks', by: 'user', turn: 1 }],
@@ -108,7 +108,10 @@ test('a name that no message contains is reported; invented facts and files are 
       { path: '/repo/made/up.ts', read: true, written: false, edited: false, deleted: false },
     ],
   });
-  assert.equal(summary.prose, 'The tokenizer was read. The bug sits in /repo/lib/lexer_core.ts.');
+  assert.equal(
+    summary.prose,
+    'The tokenizer was read. The bug sits in /repo/lib/lexer_core.ts. [not in the messages: repo/lib/lexer_core.ts]',
+  );
   assert.ok(!summaryText(summary).includes('tabs'));
   assert.ok(!summaryText(summary).includes('made/up'));
   assert.deepEqual(

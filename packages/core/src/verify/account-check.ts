@@ -4,9 +4,9 @@ import { turnedRound } from '../extract/facts/supersede.ts';
 import type { Fact, Summary } from '../plan/summary.ts';
 import type { Redact } from '../summary/redact.ts';
 import type { Node } from '../thread/thread.ts';
-import { deletedSince, deniedBy, withItemState } from './record-denial.ts';
+import { deletedSince, deniedBy, failedSince, withItemState } from './record-denial.ts';
 import type { Evidence } from './evidence.ts';
-import { judge, sentenceAndQuotes, type Verdict } from './judge.ts';
+import { CITATION, judge, sentenceAndQuotes, type Verdict } from './judge.ts';
 import type { Correction } from './report.ts';
 import { allows, givesOrders, isStep, saysWhatToDo, wishIn } from './wishes.ts';
 
@@ -91,14 +91,11 @@ export class AccountCheck {
         this.#note('marked', sentence, citation, verdict.statement.id);
         return { text: sentence, citation };
       }
-      case 'unknown':
-        this.#note(
-          'marked',
-          sentence,
-          `${verdict.names.join(', ')}: not in the messages`,
-          undefined,
-        );
-        return { text: sentence };
+      case 'unknown': {
+        const citation = `not in the messages: ${verdict.names.join(', ')}`;
+        this.#note('marked', sentence, citation, undefined);
+        return { text: sentence, citation };
+      }
     }
   }
 
@@ -134,11 +131,13 @@ export class AccountCheck {
     return isClean ? `${where}: “${said.replaceAll(/[“”]/g, '')}”` : `${where} says otherwise`;
   }
 
-  /** A line of an earlier account that a model has repeated, without the citations that can be made again. */
+  /** A line of an earlier account that a model has repeated, without the marks that can be made again. */
   #withoutCitations(line: string): string {
-    return line.replace(CITATION, (mark, message: string) =>
-      this.#nodes.some(({ index }) => index === Number(message) - 1) ? '' : mark,
-    );
+    return line
+      .replace(UNKNOWN, '')
+      .replace(CITATION, (mark, message: string) =>
+        this.#nodes.some(({ index }) => index === Number(message) - 1) ? '' : mark,
+      );
   }
 
   #note(
@@ -181,6 +180,14 @@ export class AccountCheck {
         because: `${deleted} was deleted`,
         text: sentence.replace(/[.!]?$/, ' (deleted since)$&'),
       };
+    const failed = failedSince(sentence, this.#truth);
+    if (failed !== undefined)
+      return {
+        kind: 'corrected',
+        claim: sentence,
+        because: `${failed} failed in the last run that names it`,
+        text: sentence.replace(/[.!]?$/, ' (failed in its last run)$&'),
+      };
     const because = deniedBy(sentence, this.#truth);
     return because === undefined ? undefined : { kind: 'removed', claim: sentence, because };
   }
@@ -212,4 +219,10 @@ export class AccountCheck {
   }
 }
 
-const CITATION = / \[m(\d{1,9})(?:: “[^”\n]{1,400}”| says otherwise)\]/g;
+const UNKNOWN = / \[not in the messages: ([^\]\n]{1,400})\]/g;
+
+/** An account without the names that no message contained when it was written. */
+export function knownIn(account: string): string {
+  const unknown = [...account.matchAll(UNKNOWN)].flatMap(([, names = '']) => names.split(', '));
+  return unknown.reduce((text, name) => text.replaceAll(name, ''), account.replace(UNKNOWN, ''));
+}

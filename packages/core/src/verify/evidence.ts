@@ -43,6 +43,7 @@ export class Evidence {
   #all: string | undefined;
   readonly #originals: string[] = [];
   #paths: Map<string, Set<string>> | undefined;
+  #numbers: Set<string> | undefined;
 
   constructor(
     claims: readonly string[],
@@ -92,6 +93,17 @@ export class Evidence {
   mentions(text: string): boolean {
     this.#all ??= this.#texts.join('\n');
     return this.#all.includes(text.toLowerCase());
+  }
+
+  /** True if a whole number occurs in the messages, also as a part of a name. */
+  hasNumber(digits: string): boolean {
+    this.#numbers ??= new Set(
+      this.#texts.flatMap((text) => [
+        ...(text.match(/\d+/g) ?? []),
+        ...(text.match(/\d+(?:,\d{3})+/g) ?? []).map((one) => one.replaceAll(',', '')),
+      ]),
+    );
+    return this.#numbers.has(digits);
   }
 
   /** The paths with a folder that the messages name, by the name of the file. */

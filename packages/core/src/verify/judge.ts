@@ -1,7 +1,7 @@
 import type { MessageId } from '../message/message.ts';
 import { namesIn } from '../message/text.ts';
 import { baseOf, pathsIn, type Evidence, type Statement } from './evidence.ts';
-import { intendedPath } from './known-path.ts';
+import { intendedPath, isSameFile } from './known-path.ts';
 import { misquoted } from './misquote.ts';
 import { saysWhatToDo } from './wishes.ts';
 
@@ -21,7 +21,7 @@ export type Verdict =
       readonly said: string;
       readonly statement: Statement;
     }
-  /** Names that no message contains. */
+  /** Names and numbers that no message contains. */
   | { readonly kind: 'unknown'; readonly names: readonly string[] };
 
 const KEEP: Verdict = { kind: 'keep' };
@@ -70,12 +70,13 @@ export function sentenceAndQuotes(sentence: string): readonly string[] {
   return [sentence, ...quotesIn(sentence)];
 }
 
-/** A sentence that may speak of a file that is not there yet. */
-const NEW_FILE = /\b(?:create|new|extract|rename|e\.g)\b/i;
+/** A sentence may propose what is not there yet. */
+const proposes = (sentence: string): boolean =>
+  saysWhatToDo(sentence) || /\b(?:create|new|extract|rename|e\.g)\b/i.test(sentence);
 
 /** A path that no message contains, if it is certain which one was meant. */
 function otherPath(sentence: string, evidence: Evidence): Verdict | undefined {
-  if (saysWhatToDo(sentence) || NEW_FILE.test(sentence)) return undefined;
+  if (proposes(sentence)) return undefined;
   for (const path of new Set(pathsIn(sentence))) {
     if (evidence.mentions(path) || path.includes('...') || sentence.includes('://')) continue;
     const meant = intendedPath(path, evidence.paths);
@@ -105,9 +106,9 @@ const SPECIFIC =
   /^[\w./~@-]*\w\.[a-z]{1,5}$|^(?=.*\d)(?=.*[a-f])[a-f0-9]{7,40}$|^[A-Z]{2,10}-\d+$/i;
 const COMMON = /^(?:utf|sha|iso|rfc|aes|md|http|ipv|es|web|gpt|top)-?\d+$/i;
 
-/** `PR-79` is also written `PR 79` and `PR #79`; a file is known by its name. */
+/** `PR-79` is also written `PR 79` and `PR #79`; a file is known by its name, and by its folder if that is given. */
 function isMentioned(name: string, evidence: Evidence): boolean {
-  if (evidence.mentions(baseOf(name))) return true;
+  if (evidence.mentions(baseOf(name))) return isKnownFolder(name, evidence);
   const [, word, number] = /^([A-Za-z]+)-(\d+)$/.exec(name) ?? [];
   return (
     word !== undefined &&
@@ -115,10 +116,37 @@ function isMentioned(name: string, evidence: Evidence): boolean {
   );
 }
 
-/** Names that no message contains. A number may be counted or added up: it is not reported. */
+/** False if the messages know files of this name, all of them in other folders. */
+function isKnownFolder(path: string, evidence: Evidence): boolean {
+  const known = evidence.paths.get(baseOf(path));
+  return (
+    known === undefined ||
+    !path.includes('/') ||
+    path.includes('...') ||
+    [...known].some((one) => isSameFile(one, path)) ||
+    evidence.mentions(path)
+  );
+}
+
+/** A number of two digits or more, alone: not a part of a name, a version, a time or a place in a file. */
+const NUMBER = /(?<![\w./#:@-])\d(?:[\d,]*\d|%|[\d,]*\.\d+%?|\d+%)(?![\w/%]|[.,:-]\d)/g;
+
+function unknownNumbers(sentence: string, evidence: Evidence): readonly string[] {
+  return (sentence.match(NUMBER) ?? []).filter(
+    (number) => !evidence.hasNumber(number.replaceAll(',', '')) && !evidence.mentions(number),
+  );
+}
+
+/** What an account cites of a message, which may be gone. */
+export const CITATION: RegExp = / \[m(\d{1,9})(?:: “[^”\n]{1,400}”| says otherwise)\]/g;
+
+/** Names and numbers that no message contains. */
 function unknownNames(sentence: string, evidence: Evidence): Verdict | undefined {
-  const names = [...namesIn(sentence)].filter(
+  if (proposes(sentence) || sentence.includes('://')) return undefined;
+  const own = ` ${sentence}`.replace(CITATION, '');
+  const names = [...namesIn(own)].filter(
     (name) => SPECIFIC.test(name) && !COMMON.test(name) && !isMentioned(name, evidence),
   );
-  return names.length === 0 ? undefined : { kind: 'unknown', names };
+  const all = [...new Set([...names, ...unknownNumbers(own, evidence)])];
+  return all.length === 0 ? undefined : { kind: 'unknown', names: all };
 }

@@ -18,7 +18,7 @@ export function intendedPath(
   if (same === undefined || path === base || isUsual(base)) return undefined;
   const [only, ...others] = apart([...same]);
   if (only === undefined || others.length > 0) return undefined;
-  const isKnown = isEndOf(path, only) || [...same].some((one) => isEndOf(one, path));
+  const isKnown = [...same].some((one) => isSameFile(one, path));
   return isKnown || isTest(path) !== isTest(only) ? undefined : only;
 }
 
@@ -27,6 +27,9 @@ const isUsual = (base: string): boolean =>
 
 const isTest = (path: string): boolean =>
   /(?:^|[/_.-])(?:tests?|specs?|e2e|mocks?)(?:[/_.-]|$)/i.test(path);
+
+/** True if one of two paths is the end of the other. */
+export const isSameFile = (a: string, b: string): boolean => isEndOf(a, b) || isEndOf(b, a);
 
 const isEndOf = (end: string, path: string): boolean =>
   `/${path}`.endsWith(`/${end.replace(/^\//, '')}`);

@@ -102,7 +102,7 @@ function changeThatMatters(
     const mine = own.slice(change.from, change.beyond);
     const words = other.slice(change.otherFrom, change.otherBeyond);
     const isWordless = mine.length === 0 || words.length === 0;
-    if (isOpposite(mine, words) && (!isWordless || isBetweenEqual(passage, change)))
+    if (isOpposite(mine, words) && (!isWordless || isBetweenEqual(own, passage, change)))
       return { ...change, words };
     // A model numbers things in its own way; a person's words are quoted as they are.
     const isPlace = by !== 'user' && ORDINAL.test(own[change.from - 1]?.key ?? '');
@@ -117,14 +117,21 @@ function hasWords(
   own: readonly Token[],
   { from, beyond }: Change,
 ): boolean {
-  const words = own.slice(from, beyond);
+  const words = own.slice(from, beyond).filter(({ key }) => !IS_AUXILIARY.test(key));
   return words.length > 0 && words.every(({ key }) => other.some((token) => token.key === key));
 }
 
-/** True if two words on each side of a change are equal: then a word that only one passage has counts too. */
-function isBetweenEqual(passage: readonly Step[], { from, beyond }: Change): boolean {
-  const equal = new Set(passage.filter(({ isEqual }) => isEqual).map(({ own }) => own));
-  return [from - 2, from - 1, beyond, beyond + 1].every((i) => equal.has(i));
+/** True if two words on each side of a change are equal, or the last one: then a word that only one passage has counts too. */
+function isBetweenEqual(
+  own: readonly Token[],
+  passage: readonly Step[],
+  { from, beyond }: Change,
+): boolean {
+  const equal = new Set(passage.filter(({ isEqual }) => isEqual).map(({ own: at }) => at));
+  return (
+    [from - 2, from - 1, beyond].every((i) => equal.has(i)) &&
+    (equal.has(beyond + 1) || beyond + 1 === own.length)
+  );
 }
 
 function changesIn(passage: readonly Step[]): readonly Change[] {
@@ -175,6 +182,7 @@ function isOpposite(own: readonly Token[], other: readonly Token[]): boolean {
 
 const AUXILIARY =
   'do|does|did|is|are|was|were|should|could|would|can|may|must|will|has|have|had|be';
+const IS_AUXILIARY = new RegExp(`^(?:${AUXILIARY})$`);
 /** What turns a sentence round if it is in the place of the other. */
 const OPPOSITES: readonly (readonly [RegExp, RegExp])[] = [
   [

@@ -1,7 +1,7 @@
 import { lastIndex, lastOf } from '../check/list.ts';
 import { isJsonObject, parseJson } from '../message/json.ts';
-import { contentWords } from '../message/text.ts';
-import type { FileRecord, Summary, ToolOutcome } from '../plan/summary.ts';
+import { contentWords, namesIn } from '../message/text.ts';
+import type { FileRecord, Item, Summary, ToolOutcome } from '../plan/summary.ts';
 
 /** Why the record of files and outcomes contradicts a sentence, if it does. */
 export function deniedBy(sentence: string, { files, outcomes }: Summary): string | undefined {
@@ -21,19 +21,27 @@ const BESIDE_ITEM =
 /** A line that is an item of the task list, with the item's state, if it says another one. */
 export function withItemState(sentence: string, { items }: Summary): string | undefined {
   const [isDone, isOpen] = [DONE.test(sentence), OPEN.test(sentence)];
-  if (isDone === isOpen || NOT.test(sentence)) return undefined;
+  if (isDone === isOpen || NOT_DONE.test(sentence)) return undefined;
+  const named = /(?:^|\W)(?:task|item|step)?\W{0,4}#?(\d{1,4})\b/i.exec(sentence)?.[1];
   const words = contentWords(sentence.replace(BESIDE_ITEM, ' '));
-  const meant = items.filter(({ text }) => {
-    const own = contentWords(text);
-    return own.length >= LEAST_ITEM_WORDS && own.join(' ') === words.join(' ');
-  });
+  const meant = items.filter((one) => isItem(one, words, named));
   const [item] = meant;
   if (item === undefined || meant.length > 1 || (item.state === 'done') === isDone)
     return undefined;
   return isDone ? sentence.replace(DONE, 'not done') : sentence.replace(OPEN, 'done');
 }
 
-const NOT = /\b(?:not|never|no)\b|n't\b/i;
+/** True if some words are those of an item, or begin with them after its number. */
+function isItem({ text }: Item, words: readonly string[], named: string | undefined): boolean {
+  const [, subject = text, number] = /^(.*) \(#(\d+)\)$/.exec(text) ?? [];
+  const own = contentWords(subject);
+  if (own.length < LEAST_ITEM_WORDS || (number !== undefined && (named ?? number) !== number))
+    return false;
+  const same = number === undefined || named === undefined ? words : words.slice(0, own.length);
+  return own.join(' ') === same.join(' ');
+}
+
+const NOT_DONE = /(?:\b(?:not|never|no)|n't)\W+(?:\w+\W+)?(?:completed?|done|finished)\b/i;
 
 const MADE = /\b(?:created?|wrote|written|added|implemented|exists?|contains?|in place)\b/i;
 const GONE = /\b(?:delet|remov|no longer|dropped|gone|not exist)/i;
@@ -100,11 +108,36 @@ function outcomeDenies(
   return worked ? kindDenies(sentence, last) : undefined;
 }
 
+const LEAST_NAME = 8;
+const FAILING_LINE = /\b(?:FAIL(?:ED|URE)?|failed|failing)\b|✗|✕|✖/;
+
+/** A name that a sentence says passes, if a line of the last run that names it says that it failed. */
+export function failedSince(sentence: string, { outcomes }: Summary): string | undefined {
+  if (!says(sentence, WORKED) || says(sentence, FAILED)) return undefined;
+  return [...namesIn(sentence)].find((name) => {
+    if (name.length < LEAST_NAME) return false;
+    const at = lastIndex(outcomes, ({ call, error = '', result = '' }) =>
+      [call, error, result].some((text) => text.includes(name)),
+    );
+    const { error = '', resolution, outdated } = outcomes[at] ?? {};
+    const isFailing = error
+      .split('\n')
+      .some((line) => line.includes(name) && FAILING_LINE.test(line));
+    return isFailing && resolution === undefined && outdated !== true && !passedAfter(outcomes, at);
+  });
+}
+
+/** True if tests passed after a run: they may include what failed in it. */
+const passedAfter = (outcomes: readonly ToolOutcome[], at: number): boolean =>
+  outcomes.slice(at + 1).some((one) => one.outcome === 'success' && TESTS.test(askedFor(one)));
+
+const TESTS =
+  /\b(?:test|tests|pytest|jest|vitest|mocha|rspec|ctest|tox|phpunit|unittest)\b(?![./\\]\w)/i;
+
 /** What people call a run by: its kind, as the command and as a sentence names it. */
 const KINDS: readonly { readonly command: RegExp; readonly named: RegExp }[] = [
   {
-    command:
-      /\b(?:test|tests|pytest|jest|vitest|mocha|rspec|ctest|tox|phpunit|unittest)\b(?![./\\]\w)/i,
+    command: TESTS,
     named: /\b((?:[\w-]+\s+){0,3})(?:tests?(?: suites?)?|suite|specs?)\b/i,
   },
   {

@@ -8,7 +8,7 @@ import type { Redact } from '../summary/redact.ts';
 import { EMPTY_SUMMARY, type Fact, type Note, type Summary } from '../plan/summary.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { AccountCheck, claimsOf } from './account-check.ts';
+import { AccountCheck, claimsOf, knownIn } from './account-check.ts';
 import { Evidence } from './evidence.ts';
 import { mergedDecisions, mergedFacts, mergedFiles, mergedItems } from './merged-fields.ts';
 import { lackingNotes } from './record.ts';
@@ -142,11 +142,12 @@ function evidenceFor(summary: Summary, grounds: Grounds, orders: readonly Fact[]
   );
 }
 
-/** The texts of an earlier summary that are taken from messages. */
+/** The texts of an earlier summary whose names were in messages. */
 function recordedNames(previous: Summary | null): readonly string[] {
   if (previous === null) return [];
-  const { files, notes, outcomes } = previous;
+  const { files, notes, outcomes, prose } = previous;
   return [
+    knownIn(prose ?? ''),
     ...files.map(({ path }) => path),
     ...notes.map(({ text }) => text),
     ...outcomes.flatMap(({ call, error = '', result = '' }) => [call, error, result]),

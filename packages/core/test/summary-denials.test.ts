@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assistant, call, result, user } from '@bobbin/testing';
+import { checked } from './verified-session.ts';
+
+test('an item of the task list is known by its number too', () => {
+  const made = call('TaskCreate', { subject: 'Widen the printed table' });
+  const begun = call('TaskUpdate', { taskId: '7', status: 'in_progress' });
+  const session = [
+    user('Widen the table.'),
+    assistant('', made),
+    result(made, 'Task #7 created'),
+    assistant('', begun),
+    result(begun, 'ok'),
+  ];
+  const states = [
+    [
+      '- Task #7 [completed]: Widen the printed table',
+      '- Task #7 [not done]: Widen the printed table',
+    ],
+    [
+      '- **Task #7** (completed, after #6): Widen the printed table, which does not fit',
+      '- **Task #7** (not done, after #6): Widen the printed table, which does not fit',
+    ],
+    ['- Task #8 [completed]: Widen the printed table', undefined],
+    ['- Task #7 [not completed]: Widen the printed table', undefined],
+    ['- Task #7 [in progress]: Widen the printed table', undefined],
+  ] as const;
+  for (const [prose, now] of states)
+    assert.equal(checked({ prose }, { session }).summary.prose, now ?? prose);
+});
+
+test('a test that failed in the last run that names it does not pass', () => {
+  const run = call('bash', { command: 'go test ./... -run Width' });
+  const failed =
+    'ok  \tprint\n--- FAIL: TestWidthOfTable (0.02s)\n    width_test.go:9: got 3, want 4\nFAIL';
+  const session = [user('Widen the table.'), assistant('', run), result(run, failed)];
+  const prose = 'The test `TestWidthOfTable` passes now.';
+  assert.equal(
+    checked({ prose }, { session }).summary.prose,
+    'The test `TestWidthOfTable` passes now (failed in its last run).',
+  );
+  const again = call('bash', { command: 'go test ./...' });
+  const passed = [...session, assistant('', again), result(again, 'ok  \tprint 0.2s')];
+  for (const [text, messages] of [
+    ['The test `TestWidthOfTable` should pass now.', session],
+    ['The test `TestWidthOfTable` fails; `TestWidthOfLine` passes.', session],
+    ['The test `TestWidthOfLine` passes now.', session],
+    [prose, passed],
+  ] as const)
+    assert.match(checked({ prose: text }, { session: messages }).summary.prose ?? '', /^[^(]+$/);
+});
+
+test('a quotation is turned back at its end too', () => {
+  const session = [
+    user('If both change the same file then we still should not continue.'),
+    user("Why don't you just do a fresh clone of the shop?"),
+  ];
+  assert.equal(
+    checked(
+      {
+        prose: [
+          'The user: "If both change the same file then we still should continue."',
+          'The user: "Why do you just do a fresh clone of the shop?"',
+        ].join('\n'),
+      },
+      { session },
+    ).summary.prose,
+    [
+      'The user: "If both change the same file then we still should not continue."',
+      'The user: "Why don\'t you just do a fresh clone of the shop?"',
+    ].join('\n'),
+  );
+});
