@@ -4,12 +4,13 @@ import { messagesOnly, resultsOf, resultText, singlePrompt } from '@bobbin/core/
 import { round, user, WatchedThread } from '@bobbin/testing';
 
 /** What a prompt of so many tokens shows of a result that is too long for it. */
-async function excerptOf(output: string, tokens = 900): Promise<string> {
+async function excerptOf(output: string, tokens = 900, tool = 'bash'): Promise<string> {
   const watched = await WatchedThread.open({
     budget: messagesOnly(tokens),
     onEvent: () => undefined,
   });
-  await watched.append(user('Run the tests.'), ...round('bash', { command: 'make test' }, output));
+  const args = tool === 'bash' ? { command: 'make test' } : { path: 'src/a.ts' };
+  await watched.append(user('Run the tests.'), ...round(tool, args, output));
   const { prompt } = await watched.prompt();
   return prompt.messages.flatMap(({ message }) => resultsOf(message).map(resultText)).join('\n');
 }
@@ -47,6 +48,22 @@ for (const [name, failure] of [
     const shown = await excerptOf([...passed(0, 300), failure, ...passed(300, 600)].join('\n'));
     assert.ok(shown.includes(failure.slice(0, 60)), shown);
   });
+
+const code = (from: number): readonly string[] =>
+  Array.from({ length: 300 }, (_, i) => `const part_${from + i} = queue_${(from + i) * 31};`);
+
+test('an excerpt of a file that could not be merged shows the conflict', async () => {
+  const conflict = [
+    '<<<<<<< HEAD',
+    'const width = 30;',
+    '=======',
+    'const width = 60;',
+    '>>>>>>> next',
+  ];
+  const file = [...code(0), ...conflict, ...code(300)];
+  const shown = await excerptOf(file.map((line, i) => `${i + 1}→${line}`).join('\n'), 900, 'read');
+  for (const line of conflict) assert.ok(shown.includes(line), shown);
+});
 
 test('a reminder that a host appended is not the end of a result', async () => {
   const reminder = '<system-reminder>\nRule 7.\n</system-reminder>';

@@ -27,7 +27,7 @@ test('an entry with a long text below it is shown once, and no table heads the t
   const shown = renderSummary(
     extracted([user('Look.'), assistant('On it.'), user(said), assistant('Yes.')]),
   );
-  assert.equal(shown.split('1. The workers hang').length, 2, shown);
+  assert.equal(shown.split('\n[m3] User: 1. The workers hang').length, 2, shown);
   assert.match(shown, /\| worker \| jobs \|\n\s*\| a \| 14 \|\n\s*Only the second worker/);
   const short = extracted([user(said), assistant('Yes.')]).notes.map((note) => note.text);
   assert.ok(!short.some((one) => /jobs \|\nOnly/.test(one)), short.join('\n---\n'));

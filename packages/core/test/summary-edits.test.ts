@@ -124,3 +124,35 @@ test('what was written to a file is not shown as what the agent says', () => {
   const summary = { ...summaryOf(edit('/repo/notes.md', 'nothing', now)), prose: 'Notes exist.' };
   assert.doesNotMatch(fitSummaryText(summary, 2_000, counter) ?? '', /wants you to delete/);
 });
+
+test('an edit that only names what a file uses is not shown', () => {
+  const imports = ['import { a } from "./a.ts";', 'import { b } from "./b.ts";'].join('\n');
+  assert.deepEqual(added(summaryOf(edit('/repo/src/a.ts', 'nothing', imports))), {
+    '/repo/src/a.ts': [],
+  });
+});
+
+test('each edit is a block of its own, with its message', () => {
+  const edits = ['one', 'two'].flatMap((name) =>
+    edit('/repo/src/a.ts', name, `${name}Limit = 1;\n${name}Width = 2;`),
+  );
+  assert.match(
+    renderSummary(summaryOf(edits)),
+    /\n {2}\[m4\]\n {2}\+ twoLimit = 1;\n {2}\+ twoWidth = 2;\n {2}\[m2\]\n {2}\+ oneLimit = 1;/,
+  );
+});
+
+test('a reason that is given for several files is shown with the first', () => {
+  const asked = ['a', 'b'].map((name) =>
+    call('edit', { file_path: `/repo/src/${name}.ts`, old_string: 'x', new_string: 'y' }),
+  );
+  const why = 'The limit of `readAll` is too small because pages grew.';
+  const text = renderSummary(
+    summaryOf([assistant(why, ...asked), ...asked.map((one) => result(one, 'edited'))]),
+  );
+  assert.equal(
+    text.split('pages grew').length - 1,
+    text.includes('Agent: The limit') ? 2 : 1,
+    text,
+  );
+});

@@ -178,6 +178,23 @@ test('commits, branches, pushes and pull requests are kept', () => {
   );
 });
 
+const commit = (hash: string, more = ''): readonly [string, string] => [
+  `git commit ${more}-m x`,
+  `[main ${hash}] Cache the tokens\n 1 file changed`,
+];
+
+test('commits that were taken back or replaced are gone', () => {
+  const left = (...more: readonly (readonly [string, string])[]): readonly string[] =>
+    (summaryOf(runs(commit('1111111'), commit('2222222'), ...more)).repository ?? [])
+      .filter(({ kind }) => kind === 'commit')
+      .map(({ text }) => text.slice(0, 7));
+  assert.deepEqual(left(['git reset --soft HEAD~1', '']), ['1111111']);
+  assert.deepEqual(left(['git reset HEAD^^ && git status', 'clean']), []);
+  assert.deepEqual(left(commit('3333333', '--amend ')), ['1111111', '3333333']);
+  assert.deepEqual(left(['git reset HEAD src/a.ts', '']), ['1111111', '2222222']);
+  assert.deepEqual(left(['git reset --hard HEAD', '']), ['1111111', '2222222']);
+});
+
 test('a check is marked if another state of the repository was taken since', () => {
   const text = renderSummary(
     summaryOf(

@@ -42,14 +42,15 @@ function sectionsOf(files: readonly FileRecord[]): readonly string[] {
 }
 
 test('C6 what an agent has read matters while it changes nothing; after that exact lines come first', () => {
-  assert.deepEqual(sectionsOf(READ), ['Original Task', 'Exact Lines', 'Files Read']);
+  assert.deepEqual(sectionsOf(READ), ['Original Task', 'Exact Lines', 'Files Read', 'Tools']);
   assert.deepEqual(sectionsOf([...READ, EDITED]), [
     'Original Task',
     'Changed Files',
     'Exact Lines',
+    'Tools',
   ]);
 });
 
-test('C6 the tools of an agent that touched no file are named before exact lines', () => {
-  assert.deepEqual(sectionsOf([]), ['Original Task', 'Tools', 'Exact Lines']);
+test('C6 the tools of an agent are named before all exact lines are, and come last', () => {
+  assert.deepEqual(sectionsOf([]), ['Original Task', 'Exact Lines', 'Tools']);
 });

@@ -13,14 +13,23 @@ const LONGEST_LINE_CHARS = 400;
 /** A shorter part of a file says less than its name. */
 const LEAST_BLOCK_CHARS = 200;
 
-/** The block of whole lines of a file, in so many characters, that holds most of some stretches. */
+/** The block of whole lines of a file, in so many characters, that holds most of some stretches, or of its conflicts. */
 export function connected(
   text: string,
   stretches: readonly Stretch[],
   chars: number,
 ): readonly Stretch[] {
-  return chars < LEAST_BLOCK_CHARS ? [] : [blockOf(text, [[0, 0], ...stretches], chars)];
+  if (chars < LEAST_BLOCK_CHARS) return [];
+  const conflicts = [...text.matchAll(CONFLICT)].map(({ 0: line, index }): Stretch => [
+    index,
+    index + line.length,
+  ]);
+  const wanted: readonly Stretch[] = conflicts.length > 0 ? conflicts : [[0, 0], ...stretches];
+  return [blockOf(text, wanted, chars)];
 }
+
+/** What a merge puts around lines that it could not merge, also after the number of a line. */
+const CONFLICT = /^(?:[ \t]*\d{1,7}[→\t|])?(?:<{7}|>{7}) [^\n]{1,200}$/gm;
 
 /**
  * The first and the last lines of a text, and one block between: where something failed, or where most of some stretches

@@ -1,6 +1,12 @@
 import { lastOf, sorted } from '../check/list.ts';
 import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts';
-import { EMPTY_SUMMARY, type FileRecord, type Note, type Summary } from '../plan/summary.ts';
+import {
+  EMPTY_SUMMARY,
+  type FileRecord,
+  type LastRequest,
+  type Note,
+  type Summary,
+} from '../plan/summary.ts';
 import { seenShare } from '../summary/file-texts.ts';
 import { redactSecrets, type Redact } from '../summary/redact.ts';
 import { renderEssentials } from '../summary/render.ts';
@@ -18,6 +24,7 @@ import { Selection } from './quotes/select.ts';
 import { commandsOf } from './story/commands.ts';
 import { fileRecords } from './story/file-records.ts';
 import { nextStep } from './story/agent-words.ts';
+import { lastRequest } from './story/last-request.ts';
 import { repositoryEvents } from './story/repository.ts';
 import { splitTurnText } from './story/split-turn.ts';
 import { isSpoken, Story } from './story/story.ts';
@@ -215,6 +222,16 @@ class Extract {
     for (const id of this.#statistics.idsIn(rendered)) selection.show(id);
   }
 
+  #lastRequest(): LastRequest | undefined {
+    const request = lastRequest(this.#all, this.#task) ?? this.#previous.request;
+    if (request === undefined) return undefined;
+    const { isShown: _, ...asked } = request;
+    const isShown = (this.#request.kept ?? []).some(
+      ({ node, shown }) => node.index === request.at && shown === node.message,
+    );
+    return isShown ? { ...asked, isShown } : asked;
+  }
+
   #withoutNotes(): Summary {
     const { nodes, previous, round, splitTurn } = this.#request;
     const before = this.#previous;
@@ -226,6 +243,7 @@ class Extract {
       this.#space.chars * SHARE.files,
     );
     const items = todoItems(this.#all, before.items);
+    const asked = this.#lastRequest();
     return {
       ...before,
       round,
@@ -233,6 +251,7 @@ class Extract {
       lastTurn: last?.turn ?? before.lastTurn,
       ...(last === undefined ? {} : { until: last.index }),
       task: this.#task,
+      ...(asked === undefined ? {} : { request: asked }),
       facts: mergedByText(before.facts, constraints(this.#hidden)),
       decisions: mergedByText(before.decisions, decisions(nodes)).slice(-MOST_DECISIONS),
       items,

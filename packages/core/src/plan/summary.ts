@@ -108,6 +108,19 @@ export interface RepositoryEvent {
   readonly at: number;
 }
 
+/** What a person asked for last. */
+export interface LastRequest {
+  readonly text: string;
+  /** The index of the message that asks. */
+  readonly at: number;
+  /** What the agent had asked, if the request is a short answer. */
+  readonly question?: string;
+  /** The index of the message in which the agent reports on it; absent while it works. */
+  readonly reportedAt?: number;
+  /** The message that asks stays in the prompt, whole. */
+  readonly isShown?: true;
+}
+
 /** A line quoted from the conversation, with who said it, because of the exact strings in it. */
 export interface Note {
   readonly text: string;
@@ -140,6 +153,7 @@ export interface Summary {
   readonly until?: number;
   /** The first user message that asks something, verbatim. */
   readonly task: string | null;
+  readonly request?: LastRequest;
   readonly facts: readonly Fact[];
   readonly decisions: readonly Decision[];
   readonly items: readonly Item[];

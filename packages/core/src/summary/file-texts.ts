@@ -25,14 +25,30 @@ const MOST_NAMED = 12;
 /** The files that were changed after the last commit, in one line; none if nothing was committed. */
 export function uncommittedTexts({ files, repository = [] }: Summary): readonly string[] {
   const commit = lastOf(repository, ({ kind }) => kind === 'commit');
-  if (commit === undefined) return [];
+  const names = commit === undefined ? '' : namesChangedAfter(files, commit.at);
+  return names === '' ? [] : [`- Changed since the last commit: ${names}`];
+}
+
+/** What was asked last unless the prompt shows it, and which files were changed for it. */
+export function requestTexts({ request, files }: Summary): readonly string[] {
+  if (request === undefined) return [];
+  const { text, at, question, reportedAt, isShown = false } = request;
+  const answers = question === undefined ? '' : ` (answers “${question}”)`;
+  const state = reportedAt === undefined ? 'in progress' : `reported on in m${reportedAt + 1}`;
+  const names = namesChangedAfter(files, at);
+  return [
+    ...(isShown ? [] : [`- Last request [m${at + 1}], ${state}: “${text}”${answers}`]),
+    ...(names === '' ? [] : [`- Changed for the request in m${at + 1}: ${names}`]),
+  ];
+}
+
+/** The names of the files that were changed after a message, the newest of many. */
+function namesChangedAfter(files: readonly FileRecord[], index: number): string {
   const names = changedFiles(files)
-    .filter(({ at = -1 }) => at > commit.at)
+    .filter(({ at = -1 }) => at > index)
     .map(({ path }) => path.slice(path.lastIndexOf('/') + 1));
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
-  return names.length === 0
-    ? []
-    : [`- Changed since the last commit: ${names.slice(-MOST_NAMED).join(', ')}${more}`];
+  return `${names.slice(-MOST_NAMED).join(', ')}${more}`;
 }
 
 export function fileText(f: FileRecord, root: string): string {

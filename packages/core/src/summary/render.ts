@@ -20,6 +20,7 @@ import {
   isChanged,
   lastEdit,
   readTexts,
+  requestTexts,
   rootOf,
   seenShare,
   seenText,
@@ -37,11 +38,12 @@ import {
 } from './summary-line.ts';
 
 /** Raised when the same summary would render to other bytes. */
-export const SUMMARY_RENDER_VERSION = 'v8';
+export const SUMMARY_RENDER_VERSION = 'v9';
 
 /** How much of the text each list may take before its older entries give way. */
 const SHARE = {
   task: 0.14,
+  plan: 0.24,
   facts: 0.06,
   items: 0.06,
   repository: 0.05,
@@ -199,6 +201,7 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
     add('Task', RANK.task, taskText(s.task, space));
   lines.push(...factLines(s.facts, space));
   if (s.prose !== null) add('Account', RANK.account, s.prose);
+  for (const text of requestTexts(s)) add('State', RANK.state, text);
   for (const text of currentTexts(s.currentTask, s.items)) add('State', RANK.state, text);
   for (const step of s.currentPlan) add('State', RANK.state, `- In progress: ${step}`);
   addList('State', RANK.state, SHARE.items, itemTexts(s.items));
@@ -226,7 +229,7 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
     at: seen[i]?.at ?? 0,
   }));
   for (const text of toolTexts(s.tools ?? [], space.chars * SHARE.tools))
-    add('Tools', s.files.length > 0 ? RANK.rest : RANK.finding, text);
+    add('Tools', RANK.finding, text);
   const errorLines = space.chars > LARGE_CHARS ? MOST_ERROR_LINES : FEW_ERROR_LINES;
   addList(
     'Commands',
@@ -286,13 +289,15 @@ function fromBothEnds(all: readonly number[]): readonly number[] {
   return all.map((_, i) => (i % 2 === 0 ? all.at(-1 - i / 2) : all[(i - 1) / 2]) as number);
 }
 
-function taskChars({ chars }: RenderSpace): number {
-  return Math.max(LEAST_TASK_CHARS, chars * SHARE.task);
-}
+const MOST_PLAN_CHARS = 4_000;
 
-function taskText(given: string, space: RenderSpace): string {
+/** A plan with headings is what the work is checked against, whatever is asked later. */
+const isPlan = (task: string): boolean => (task.match(/^#{1,4} \S/gm)?.length ?? 0) >= 3;
+
+function taskText(given: string, { chars }: RenderSpace): string {
   const task = askedFor(given);
-  const most = taskChars(space);
+  const plan = isPlan(task) ? Math.min(MOST_PLAN_CHARS, chars * SHARE.plan) : 0;
+  const most = Math.max(LEAST_TASK_CHARS, plan, chars * SHARE.task);
   if (task.length <= most) return task;
   const head = Math.floor(most * 0.7);
   const tail = Math.floor(most * 0.25);
@@ -300,7 +305,7 @@ function taskText(given: string, space: RenderSpace): string {
 }
 
 /** The first of many lines that say what failed are shown; more if the text is long. */
-const [FEW_ERROR_LINES, MOST_ERROR_LINES, LARGE_CHARS] = [4, 12, 12_000];
+const [FEW_ERROR_LINES, MOST_ERROR_LINES, LARGE_CHARS] = [6, 12, 12_000];
 
 /** What was said, and quoted lines under the file or the call that they come from. */
 function noteLines(s: Summary, root: string): readonly Line[] {
@@ -352,14 +357,22 @@ function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: stri
             section,
             heading,
             text:
-              note.text === '' ? '' : isOfChanged ? added(note.text) : `  ${indented(note.text)}`,
+              note.text === ''
+                ? ''
+                : isOfChanged
+                  ? added(note.text, where)
+                  : `  ${indented(note.text)}`,
             at: file?.at ?? at,
           };
   }
 }
 
-/** Lines that the agent put into a file. */
-const added = (text: string): string => `  + ${linesOf(text).join('\n  + ')}`;
+/** Lines that the agent put into a file. Several of them are a block of their own. */
+function added(text: string, where: string): string {
+  const lines = linesOf(text);
+  const block = lines.length === 1 ? [] : [`  ${where}`];
+  return [...block, ...lines.map((line) => `  + ${line}`)].join('\n');
+}
 
 const overruled = ({ overruledAt }: Note): string =>
   overruledAt === undefined ? '' : ` (m${overruledAt + 1} may change this)`;

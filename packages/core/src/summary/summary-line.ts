@@ -11,11 +11,11 @@ export const SECTIONS = [
   'Changed Files',
   'Changes Seen',
   'Commands',
-  'Tools',
   'Artifacts',
   'From the System Message',
   'Exact Lines',
   'Files Read',
+  'Tools',
 ] as const;
 export type Section = (typeof SECTIONS)[number];
 

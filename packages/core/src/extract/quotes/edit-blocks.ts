@@ -96,7 +96,7 @@ export class EditBlocks {
 }
 
 /** A line however it is indented. */
-const flat = (line: string): string => line.replace(/\s+/g, ' ').trim();
+export const flat = (line: string): string => line.replace(/\s+/g, ' ').trim();
 
 /** The file that a replacement is in: of several files only if the call names it. */
 function fileOf(path: string | undefined, files: readonly FileAccess[]): FileAccess | undefined {
@@ -107,7 +107,10 @@ function fileOf(path: string | undefined, files: readonly FileAccess[]): FileAcc
 const isSame = (a: string, b: string): boolean =>
   a === b || a.endsWith(`/${b}`) || b.endsWith(`/${a}`);
 
-/** Where the changed lines of a replacement are; undefined if they are many, a single one, or in several places. */
+/**
+ * Where the changed lines of a replacement are; undefined if they are many, a single one, in several places, or only
+ * name what the file uses.
+ */
 function blockOf({
   before,
   after,
@@ -118,9 +121,13 @@ function blockOf({
   const isNew = (line: string): boolean => !old.has(line) && line.trim() !== '';
   const [from, to] = [lines.findIndex(isNew), lastIndex(lines, isNew) + 1];
   const block = lines.slice(Math.max(0, from), to);
-  if (places > 1 || block.length < LEAST_LINES) return undefined;
+  if (places > 1 || block.length < LEAST_LINES || block.every((line) => IMPORTS.test(line)))
+    return undefined;
   return block.join('\n').length > BLOCK_CHARS ? undefined : { from, to };
 }
+
+const IMPORTS =
+  /^\s*(?:import\b.*|from \S+ import\b.*|use [\w:{}, ]+;|#include\b.*|using \S+;|(?:\w+ )?["'][\w@./:-]+["'],?|[()\s]*)$/;
 
 function dedented(lines: readonly string[]): string {
   const indents = lines.filter((line) => line.trim() !== '' && line !== GAP).map(indentOf);

@@ -5,7 +5,7 @@ import { callLine } from '../anchors/call-line.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import { VOICE, type Piece, type Voice } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
-import { EditBlocks } from './edit-blocks.ts';
+import { EditBlocks, flat } from './edit-blocks.ts';
 import { EditLines } from './edit-lines.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
 import { rangeAt, type AddedRun, type FileDiff } from '../diffs/unified-diff.ts';
@@ -19,6 +19,8 @@ const NUMBER_CHARS = 8;
 const SHORTEST_LINE = 6;
 /** Less space holds no block of an edit. */
 const LEAST_EDIT_CHARS = 40;
+/** Brackets and the like are in every block. */
+const TRIVIAL_CHARS = 4;
 
 /** A stretch of a text that could be quoted. */
 interface Line extends Item {
@@ -93,10 +95,19 @@ export class ExactLines {
       if (!isHidden(block.of)) continue;
       const text = this.#blocks.text(block, redact);
       const chars = text.length + MARK_CHARS * 2 * text.split('\n').length;
-      if (text === '' || chars > left || this.#seen.has(text)) continue;
+      if (text === '' || chars > left || !this.#isNews(text)) continue;
       left -= chars;
       this.#take(block.file, block.of, text, chars);
     }
+  }
+
+  /** True if most lines of an edit are not shown by a newer one. */
+  #isNews(text: string): boolean {
+    const lines = text
+      .split('\n')
+      .map(flat)
+      .filter((line) => line.length > TRIVIAL_CHARS);
+    return lines.filter((line) => !this.#seen.has(line)).length * 2 > lines.length;
   }
 
   #take(file: FileAccess, of: number, text: string, chars: number): void {
@@ -106,8 +117,7 @@ export class ExactLines {
     const item = { ...knownItem(group, chars, this.#statistics.idsIn(text)), note };
     this.#selection.take(item, 1);
     this.#carried.push(item);
-    this.#seen.add(text);
-    for (const line of text.split('\n')) this.#seen.add(line.replace(/\s+/g, ' ').trim());
+    for (const line of text.split('\n')) this.#seen.add(flat(line));
   }
 
   offer(): void {

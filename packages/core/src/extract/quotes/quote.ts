@@ -52,7 +52,11 @@ const LISTED = /^(?:total \d+$|[-dlbcps][-rwxsStT]{9}[@+.]?\s)/;
 /** A test package that passed, or has none. */
 const PASSED = /^(?:ok|PASS|[?])\s+\S+(?:\s|$)|^--- PASS|^=== RUN/;
 
-const NOTHING = [LONE_WORD, PASSED, FRAME, IMPORTS, LISTED];
+/** What a host says in the place of a result, and what a push or a commit says of itself. */
+const HOST =
+  /^(?:\[error\] )?(?:<tool_use_error>|The user doesn['’]t want to proceed\b)|^To (?:github\.com|https?:|ssh:|git@)|^(?:modified|new file|deleted|renamed): /;
+
+const NOTHING = [LONE_WORD, PASSED, FRAME, IMPORTS, LISTED, HOST];
 const NAME = /\d{3}|[a-z][A-Z]|\w_\w|\w[./]\w/;
 
 /** True for a line that says something: `} else {`, `"os"` and `if err != nil {` say nothing. */

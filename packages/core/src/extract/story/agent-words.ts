@@ -41,7 +41,7 @@ const CONCLUDES =
 const REASONS = /\b(?:because|since|so that|instead|rather than|which means)\b/i;
 /** What an agent answers when nothing is asked of it. */
 const SAYS_NOTHING =
-  /^\W*(?:no response (?:requested|needed)|\(no content\)|understood|done|ok(?:ay)?)\W*$|^API Error: /i;
+  /^\W*(?:no response (?:requested|needed)|\(no content\)|understood|done|ok(?:ay)?|got it|good (?:point|question|idea|catch)|you['’]re (?:absolutely )?right|(?:that )?makes sense|sounds good|sure|great|perfect|excellent)\W*$|^API Error: /i;
 
 export const saysNothing = (text: string): boolean => SAYS_NOTHING.test(text);
 

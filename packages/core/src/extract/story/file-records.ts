@@ -58,6 +58,8 @@ function changesByFile(
 ): ReadonlyMap<FileAccess, FileChange> {
   const changes = new Map<FileAccess, FileChange>();
   const surroundings = new Surroundings(statistics);
+  /** A reason that is given for several files is shown with the first. */
+  const reasons = new Map<string, FileAccess>();
   const note = (file: FileAccess, call: CallPart, why: string): void => {
     const change = changes.get(file) ?? new FileChange();
     changes.set(file, change);
@@ -65,7 +67,9 @@ function changesByFile(
       if (one.path !== undefined && keyOfPath(one.path) !== keyOfPath(file.path)) continue;
       change.note(one, surroundings.of(file, one.before));
     }
-    if (why !== '') change.explain(why);
+    if (why === '' || (reasons.get(why) ?? file) !== file) return;
+    reasons.set(why, file);
+    change.explain(why);
   };
   for (const { message, index } of nodes) {
     surroundings.readUpTo(index);

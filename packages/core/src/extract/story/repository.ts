@@ -35,6 +35,7 @@ export function repositoryEvents(
       const line = lines.get(result.callId);
       if (line === undefined || ELSEWHERE.test(line)) continue;
       lines.delete(result.callId);
+      if (result.outcome !== 'failure') removeCommits(events, commitsUndone(line));
       for (const event of eventsIn(line, headOf(resultText(result), READ_CHARS))) {
         const key = `${event.kind} ${event.text}`;
         events.delete(key);
@@ -43,6 +44,22 @@ export function repositoryEvents(
     }
   }
   return [...events.values()].slice(-MOST_EVENTS);
+}
+
+const AMENDS = /\bgit (?:-C \S+ )?commit\b[^|;&]*\s--amend\b/;
+const RESETS =
+  /\bgit (?:-C \S+ )?reset(?: --(?:soft|mixed|hard|keep))? HEAD(?:~(\d{0,2})|(\^+))(?=\s*(?:$|[|;&2]))/;
+
+/** How many of the newest commits a command takes back or replaces. */
+function commitsUndone(line: string): number {
+  const reset = RESETS.exec(line);
+  const back = reset === null ? 0 : Number(reset[1] || reset[2]?.length || 1);
+  return back + (AMENDS.test(line) ? 1 : 0);
+}
+
+function removeCommits(events: Map<string, RepositoryEvent>, count: number): void {
+  const commits = [...events].filter(([, { kind }]) => kind === 'commit').map(([key]) => key);
+  for (const key of count === 0 ? [] : commits.slice(-count)) events.delete(key);
 }
 
 function* eventsIn(line: string, text: string): Iterable<Omit<RepositoryEvent, 'at'>> {

@@ -204,31 +204,48 @@ export class Story {
     }
   }
 
-  /** The chosen passages as notes in the order of the conversation, each lead before the first of its passages. */
+  /**
+   * The chosen passages as notes in the order of the conversation, each lead before the first of its passages. A mark
+   * says where passages of a message were left out.
+   */
   chosen(): readonly Note[] {
     const led = new Set<Group>();
-    let last: Note | undefined;
-    return sorted(
-      this.#offered.filter(({ taken }) => taken),
-      (a, b) => (a.note.at ?? 0) - (b.note.at ?? 0) || a.passage.at - b.passage.at,
-    ).map(({ note, group, worth, passage }): Note => {
-      const { lead } = group as LeadGroup;
-      const isSaid = led.has(group) || (last?.at === note.at && last?.text === lead);
-      const isFirst = lead !== '' && !isSaid;
-      led.add(group);
+    const notes: Note[] = [];
+    let [gap, last]: [boolean, Omit<Note, 'worth'> | undefined] = [false, undefined];
+    for (const { note, group, worth, passage, taken } of this.#inOrder()) {
+      if (last?.at !== note.at || last?.by !== note.by) gap = false;
+      const before = last;
       last = note;
+      if (!taken) {
+        gap = true;
+        continue;
+      }
+      const { lead } = group as LeadGroup;
+      const isSaid = led.has(group) || (before?.at === note.at && before?.text === lead);
       const text = passage.kind === 'code' ? `\`\`\`\n${note.text}\n\`\`\`` : note.text;
       const overruledAt = note.by === 'user' ? this.#overruledAt(note.text) : undefined;
-      const mark = overruledAt === undefined ? {} : { overruledAt };
-      return {
+      const parts = [...(gap ? [GAP] : []), ...(lead === '' || isSaid ? [] : [lead]), text];
+      led.add(group);
+      gap = false;
+      notes.push({
         ...note,
-        ...mark,
-        text: isFirst ? `${lead}\n${text}` : text,
+        ...(overruledAt === undefined ? {} : { overruledAt }),
+        text: parts.join('\n'),
         worth: rounded(worth),
-      };
-    });
+      });
+    }
+    return notes;
+  }
+
+  #inOrder(): readonly Offered[] {
+    return sorted(
+      this.#offered,
+      (a, b) => (a.note.at ?? 0) - (b.note.at ?? 0) || a.passage.at - b.passage.at,
+    );
   }
 }
+
+const GAP = '…';
 
 const isOption = ({ passage }: Offered): boolean => passage.kind === 'option';
 

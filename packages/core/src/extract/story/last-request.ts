@@ -1,0 +1,55 @@
+import { lastOf } from '../../check/list.ts';
+import { hasCalls, startsTurn, textOf } from '../../message/message.ts';
+import { linesOf, oneLine } from '../../message/text.ts';
+import type { LastRequest } from '../../plan/summary.ts';
+import type { Node } from '../../thread/thread.ts';
+import { sentences } from './passages.ts';
+import { expandedCommands, saidByUser } from './user-words.ts';
+
+const REQUEST_CHARS = 200;
+const SENTENCE_CHARS = 100;
+/** An answer up to this long says little without its question. */
+const SHORT_CHARS = 60;
+
+/**
+ * What a person asked for last, what it answers if it is short, and the message that reports on it. Undefined if nothing
+ * was asked after the task.
+ */
+export function lastRequest(nodes: readonly Node[], task: string | null): LastRequest | undefined {
+  const expanded = expandedCommands(nodes);
+  let request: LastRequest | undefined;
+  let before: Node | undefined;
+  for (const node of nodes) {
+    const { message, index, turn } = node;
+    const said = startsTurn(message) && !expanded.has(index) ? saidByUser(message).join('\n') : '';
+    if (said !== '' && turn > 1 && textOf(message) !== task) {
+      const question = said.length > SHORT_CHARS ? undefined : questionIn(before);
+      request = { text: inBrief(said), at: index, ...(question === undefined ? {} : { question }) };
+    } else if (request !== undefined && message.role === 'assistant') {
+      const { reportedAt: _, ...open } = request;
+      request = hasCalls(message) || textOf(message) === '' ? open : { ...open, reportedAt: index };
+    }
+    if (message.role === 'assistant') before = node;
+  }
+  return request;
+}
+
+/** A text, or its first and its last sentence. */
+function inBrief(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  if (line.length <= REQUEST_CHARS) return line;
+  const all = sentences(line);
+  const [first = '', last] = [all[0], all.length > 1 ? all.at(-1) : undefined];
+  if (last === undefined) return oneLine(first, REQUEST_CHARS);
+  return `${oneLine(first, SENTENCE_CHARS)} … ${oneLine(last, SENTENCE_CHARS)}`;
+}
+
+/** The last question of a message. */
+function questionIn(node: Node | undefined): string | undefined {
+  const lines = linesOf(node === undefined ? '' : textOf(node.message));
+  const line = lastOf(lines, (one) => /\?\W{0,4}$/.test(one));
+  const question = sentences(line ?? '').at(-1);
+  return question === undefined
+    ? undefined
+    : oneLine(question.replaceAll('**', ''), SENTENCE_CHARS);
+}

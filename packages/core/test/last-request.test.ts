@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Message, Summary } from '@bobbin/core';
+import { extract, renderSummary } from '@bobbin/core/internal';
+import { assistant, call, result, thread, user } from '@bobbin/testing';
+
+const EDIT = call('Edit', { file_path: '/repo/a.ts', old_string: 'a\nb', new_string: 'a\nc' });
+const block = (name: string): string =>
+  `const widths = measure(table);\nfor (const column of table.columns) pad(column, widths);\nprint(${name});\nlog(${name});`;
+const ASKED = [
+  user('Look at the printer.'),
+  assistant('It is slow. Shall I cache the widths?'),
+  user('yes'),
+];
+
+function extracted(messages: readonly Message[], task: string | null = null): Summary {
+  return extract({ nodes: thread(...messages).path(), previous: null, task, round: 1 });
+}
+
+test('C6 what was asked last is known, with the question that it answers and what was changed for it', () => {
+  const request = { text: 'yes', at: 2, question: 'Shall I cache the widths?' };
+  assert.deepEqual(extracted(ASKED).request, request);
+  const during = extracted([...ASKED, assistant('', EDIT), result(EDIT, 'ok')]);
+  assert.deepEqual(during.request, request);
+  assert.match(
+    renderSummary(during),
+    /\n## State at m5\n- Last request \[m3\], in progress: “yes” \(answers “Shall I cache the widths\?”\)\n- Changed for the request in m3: a\.ts\n/,
+  );
+  const after = extracted([
+    ...ASKED,
+    assistant('', EDIT),
+    result(EDIT, 'ok'),
+    assistant('The widths are cached.'),
+  ]);
+  assert.deepEqual(after.request, { ...request, reportedAt: 5 });
+  assert.match(renderSummary(after), /\n- Last request \[m3\], reported on in m6: “yes” /);
+});
+
+test('C6 what was asked last is carried to the next summary', () => {
+  const messages = [...ASKED, assistant('', EDIT), result(EDIT, 'ok')];
+  const { request, ...rest } = extracted(messages);
+  const nodes = thread(...messages, assistant('', EDIT), result(EDIT, 'ok'))
+    .path()
+    .slice(5);
+  const previous = { ...rest, ...(request === undefined ? {} : { request }) };
+  assert.deepEqual(extract({ nodes, previous, task: null, round: 2 }).request, request);
+});
+
+test('the task and the first request are not what was asked last; of a long one two sentences are shown', () => {
+  assert.equal(extracted([user('Look.'), assistant('Yes.')]).request, undefined);
+  const again = [user('Look.'), assistant('Yes.'), user('Widen the table.')];
+  assert.equal(extracted(again, 'Widen the table.').request, undefined);
+  const long = `The table is too narrow. ${'It has many columns. '.repeat(20)}Widen it.`;
+  assert.deepEqual(extracted([user('Look.'), assistant('Yes.'), user(long)]).request, {
+    text: 'The table is too narrow. … Widen it.',
+    at: 2,
+  });
+});
+
+test('of edits that put nearly the same lines into files, the newest is shown', () => {
+  const rounds = ['first', 'second'].flatMap((name) => {
+    const edit = call('Edit', {
+      file_path: `/repo/${name}.ts`,
+      old_string: 'x',
+      new_string: block(name),
+    });
+    return [assistant('', edit), result(edit, 'ok')];
+  });
+  const notes = extracted([user('Go.'), ...rounds]).notes.filter(
+    ({ source }) => source !== undefined,
+  );
+  assert.deepEqual(
+    notes.map(({ source }) => source),
+    ['/repo/second.ts'],
+  );
+});
