@@ -91,7 +91,11 @@ function everyTest() {
 
 /** Some tests load what was compiled, so they come after it. */
 function checksAndTests() {
-  return [COMPILE, { ...tests(everyTest, [], inMemory()), beside: CHECKS }];
+  const beside = CHECKS.map((check) => ({
+    ...check,
+    args: ['--import=./scripts/low-priority.mjs', ...check.args],
+  }));
+  return [COMPILE, { ...tests(everyTest, [], inMemory()), beside }];
 }
 
 const MEMORY = '/dev/shm';
@@ -127,8 +131,8 @@ function tests(everything, args, env) {
       '--test',
       '--import=./scripts/test-hooks.mjs',
       '--conditions=@bobbin/source',
-      // One more than there are cores: many tests wait for a process, a server or a terminal.
-      `--test-concurrency=${availableParallelism() + 1}`,
+      // More than there are cores: many tests wait for a process, a server or a terminal.
+      `--test-concurrency=${availableParallelism() + 2}`,
       ...args.filter((arg) => arg.startsWith('-')),
       ...(namesFiles ? args.filter((arg) => !arg.startsWith('-')) : everything()),
     ],

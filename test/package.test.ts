@@ -23,6 +23,9 @@ const modules = join(project, 'node_modules');
 after(() => rmSync(place, { recursive: true }));
 
 interface PublishedManifest {
+  readonly bin: Readonly<Record<string, string>>;
+  readonly dependencies?: unknown;
+  readonly scripts?: unknown;
   readonly exports: Readonly<Record<string, unknown>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
   readonly repository: { readonly url: string };
@@ -31,18 +34,34 @@ interface PublishedManifest {
 
 before(async () => {
   const tarball = await pack(root, place);
-  mkdirSync(project);
+  mkdirSync(modules, { recursive: true });
   writeFileSync(join(project, 'package.json'), '{ "type": "module", "private": true }');
+  (isSoak() ? install : unpack)(tarball);
+});
+
+function install(tarball: string): void {
   const args = ['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', tarball];
   execFileSync('npm', args, { cwd: project });
-});
+}
+
+/** What npm makes of a package without dependencies and scripts, in a tenth of the time. */
+function unpack(tarball: string): void {
+  const folder = join(modules, 'bobbin');
+  mkdirSync(folder);
+  execFileSync('tar', ['-xzf', tarball, '-C', folder, '--strip-components=1']);
+  const { bin, dependencies, scripts } = manifest();
+  assert.deepEqual([dependencies, scripts], [undefined, undefined]);
+  mkdirSync(join(modules, '.bin'));
+  for (const [name, path] of Object.entries(bin))
+    symlinkSync(join('../bobbin', path), join(modules, '.bin', name));
+}
 
 /** Runs a module in the project, away from the checkout. */
 function run(
   code: string,
   node: string = process.execPath,
 ): { status: number | null; stdout: string; stderr: string } {
-  const env = { PATH: process.env['PATH'] };
+  const env = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: join(place, 'compiled') };
   const args = ['--input-type=module', '--eval', code];
   return spawnSync(node, args, { cwd: project, encoding: 'utf8', env });
 }

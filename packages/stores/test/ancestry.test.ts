@@ -6,7 +6,7 @@ import { seededRandom } from '@bobbin/testing';
 import { postgresStore } from '@bobbin/stores/postgres';
 import postgres from 'postgres';
 import { nodesOf, talk } from '../src/conformance/sample.ts';
-import { jumpPosition } from '../src/sqlite/ancestry.ts';
+import { jumpPosition } from '../src/jump-position.ts';
 import { newDatabase } from './shared-postgres.ts';
 
 test('E12 any ancestor is met in a number of steps that grows with the logarithm of the way', () => {

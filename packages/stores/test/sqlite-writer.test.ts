@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import type { MessageId, ThreadId } from '@bobbin/core';
 import { sqliteStore } from '@bobbin/stores';
@@ -30,6 +30,85 @@ test('a caller that writes again as soon as it may begins one transaction for ea
   );
   const begun = run.mock.calls.filter(({ arguments: [sql] }) => sql === 'BEGIN IMMEDIATE');
   assert.equal(begun.length, 300);
+});
+
+function transactions(t: TestContext, database: Database): () => number {
+  const run = t.mock.method(database, 'run');
+  return () => run.mock.calls.filter(({ arguments: [sql] }) => sql === 'COMMIT').length;
+}
+
+async function writeTimes(database: Database, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) await database.atomically(() => i);
+}
+
+test('a caller that writes again and again leaves time for other work', async (t) => {
+  const database = new Database(newFile(t), {});
+  t.after(() => database.close());
+  let [time, turns, isOver] = [0, 0, false];
+  t.mock.method(performance, 'now', () => (time += 1));
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  await writeTimes(database, 1_000);
+  isOver = true;
+  // Each write looks at the clock twice, and a turn is 10 ms long.
+  assert.ok(turns >= 150 && turns <= 400, `${turns} turns of the event loop`);
+});
+
+test('several callers that write again and again share transactions', async (t) => {
+  const database = new Database(newFile(t), {});
+  t.after(() => database.close());
+  const committed = transactions(t, database);
+  const later = async (): Promise<void> => {
+    for (let i = 0; i < 100; i++) {
+      await database.atomically(() => i);
+      for (let hop = 0; hop < 20; hop++) await Promise.resolve();
+    }
+  };
+  await Promise.all([writeTimes(database, 100), writeTimes(database, 100), later()]);
+  assert.ok(committed() <= 110, `${committed()} transactions`);
+});
+
+test('callers in one turn of the event loop share a transaction', async (t) => {
+  const database = new Database(newFile(t), {});
+  t.after(() => database.close());
+  await writeTimes(database, 2);
+  const committed = transactions(t, database);
+  const writes = [1, 2, 3].map(
+    (n) =>
+      new Promise<number>((resolve) => {
+        setTimeout(() => resolve(database.atomically(() => n)), 1);
+      }),
+  );
+  // The timers are due together.
+  const until = performance.now() + 5;
+  while (performance.now() < until);
+  assert.deepEqual(await Promise.all(writes), [1, 2, 3]);
+  assert.equal(committed(), 1);
+});
+
+test('a read that is locked out waits, and only it', async (t) => {
+  const database = new Database(newFile(t), {});
+  t.after(() => database.close());
+  const waits = (): unknown => database.get('PRAGMA busy_timeout');
+  // oxlint-disable-next-line typescript/unbound-method -- called with its object below
+  const { all } = StatementSync.prototype;
+  const waited: unknown[] = [];
+  t.mock.method(StatementSync.prototype, 'all', function (this: StatementSync) {
+    waited.push(waits());
+    // SQLITE_BUSY_RECOVERY: another process repairs the log after a crash.
+    if (waited.length === 1) throw Object.assign(new Error('database is locked'), { errcode: 261 });
+    return all.call(this, {});
+  });
+  const answer = database.all('SELECT 1 AS one').map((row) => ({ ...(row as object) }));
+  assert.deepEqual(answer, [{ one: 1 }]);
+  waited.push(waits());
+  assert.deepEqual(
+    waited.map((row) => ({ ...(row as object) })),
+    [{ timeout: 0 }, { timeout: 30_000 }, { timeout: 0 }],
+  );
 });
 
 /** What became of some writes, in words. */

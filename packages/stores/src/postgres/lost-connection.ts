@@ -43,20 +43,24 @@ async function again<T>(
   mayRepeat: (error: unknown) => boolean,
 ): Promise<T> {
   const started = performance.now();
-  const deadline = AbortSignal.timeout(timeoutMs + retryMs);
+  const deadline = new Deadline(timeoutMs + retryMs);
   let wait = FIRST_WAIT_MS;
   let isRepeatedAtOnce = false;
-  for (;;) {
-    try {
-      return await before(deadline, work());
-    } catch (error) {
-      const isOver = deadline.aborted || performance.now() - started + wait > retryMs;
-      if (isOver || !mayRepeat(error)) throw located(error);
-      isRepeatedAtOnce = !isRepeatedAtOnce && mayBeOld(error);
-      if (isRepeatedAtOnce) continue;
+  try {
+    for (;;) {
+      try {
+        return await Promise.race([work(), deadline.passed]);
+      } catch (error) {
+        const isOver = deadline.isPast || performance.now() - started + wait > retryMs;
+        if (isOver || !mayRepeat(error)) throw located(error);
+        isRepeatedAtOnce = !isRepeatedAtOnce && mayBeOld(error);
+        if (isRepeatedAtOnce) continue;
+      }
+      await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random() / 2)));
+      wait = Math.min(2 * wait, LONGEST_WAIT_MS);
     }
-    await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random() / 2)));
-    wait = Math.min(2 * wait, LONGEST_WAIT_MS);
+  } finally {
+    deadline.cancel();
   }
 }
 
@@ -69,17 +73,26 @@ function mayBeOld(error: unknown): boolean {
   return /^(57P|53300)/.test(codeOf(error));
 }
 
-/** A query may wait for a connection that never comes. */
-async function before<T>(deadline: AbortSignal, work: PromiseLike<T>): Promise<T> {
-  const listening = new AbortController();
-  const late = new Promise<never>((_, reject) => {
-    const giveUp = (): void => reject(new Error('no answer from the server in time'));
-    deadline.addEventListener('abort', giveUp, { once: true, signal: listening.signal });
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    listening.abort();
+/** A query may wait for a connection that never comes. A plain timer: signals cost a query a third of its time. */
+class Deadline {
+  readonly #timer: NodeJS.Timeout;
+  /** Rejects when the time is over. */
+  readonly passed: Promise<never>;
+  isPast = false;
+
+  constructor(ms: number) {
+    const { promise, reject } = Promise.withResolvers<never>();
+    this.passed = promise;
+    this.#timer = setTimeout(() => {
+      this.isPast = true;
+      reject(new Error('no answer from the server in time'));
+    }, ms).unref();
+    // It may pass between two attempts.
+    promise.catch(() => undefined);
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer);
   }
 }
 

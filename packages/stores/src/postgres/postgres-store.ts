@@ -1,7 +1,6 @@
 import type { CompactionEvent, MessageId, Plan, ThreadId } from '@bobbin/core';
 import {
   assertNames,
-  noParent,
   type Appended,
   type AppendOptions,
   type ArtifactId,
@@ -21,7 +20,7 @@ import {
 import { appendInParts } from '../append-parts.ts';
 import type { Blobs } from '../artifacts/blobs.ts';
 import { moveCold, type TieredStore } from '../cold/move-cold.ts';
-import { opensTurn, rowOf, type MessageRow } from '../message-row.ts';
+import type { MessageRow } from '../message-row.ts';
 import { eventOf, planOf } from '../plan-text.ts';
 import { StoreError } from '../store-error.ts';
 import { namesOf } from '../threads-of.ts';
@@ -31,6 +30,7 @@ import { Listener } from './listener.ts';
 import { located } from './lost-connection.ts';
 import { channelOf, newsOf, Outbox, type ThreadNews } from './notices.ts';
 import { PlanCommits } from './plan-commits.ts';
+import { MessageAppends } from './message-appends.ts';
 import { RecallQueries } from './recall-queries.ts';
 import { MessageTexts } from './message-texts.ts';
 import { prepareSchema } from './schema/schema.ts';
@@ -107,6 +107,7 @@ class PostgresThreads implements PostgresStore {
   readonly #outbox: Outbox;
   readonly #texts: MessageTexts;
   readonly #recall: RecallQueries;
+  readonly #appends: MessageAppends;
   readonly #commits: PlanCommits;
 
   constructor(
@@ -121,42 +122,14 @@ class PostgresThreads implements PostgresStore {
     this.#outbox = new Outbox(connection);
     this.#texts = new MessageTexts(connection, cold);
     this.#recall = new RecallQueries(connection, replica, this.#texts);
+    this.#appends = new MessageAppends(connection);
     this.#commits = new PlanCommits(connection);
   }
 
   append(key: ThreadKey, nodes: readonly Node[], options: AppendOptions = {}): Promise<Appended> {
     return appendInParts(nodes, options, (part, needed, each) =>
-      this.#append(key, part, needed, each),
+      this.#appends.append(key, part, needed, each),
     );
-  }
-
-  async #append(
-    key: ThreadKey,
-    nodes: readonly Node[],
-    needed: readonly MessageId[],
-    { expectedHead }: AppendOptions,
-  ): Promise<Appended> {
-    const rows = nodes.map(rowOf);
-    const [row] = (await this.#connection.ask(
-      'SELECT * FROM bobbin.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
-      ...idsOf(key),
-      needed,
-      rows.map(({ id }) => id),
-      rows.map(({ parent }) => parent),
-      rows.map(({ position }) => position),
-      rows.map(({ turn }) => turn),
-      nodes.map((node) => Number(opensTurn(node))),
-      rows.map(({ message }) => message),
-      Number(expectedHead !== undefined),
-      expectedHead ?? null,
-    )) as readonly {
-      missing: MessageId | null;
-      conflict: boolean;
-      current_head: MessageId | null;
-    }[];
-    const { missing = null, conflict = false, current_head: head = null } = row ?? {};
-    if (missing !== null) throw new RangeError(noParent(key.thread, missing));
-    return conflict ? { kind: 'conflict', head } : { kind: 'appended' };
   }
 
   async window(key: ThreadKey, head?: MessageId): Promise<StoredWindow | undefined> {

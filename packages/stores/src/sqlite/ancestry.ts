@@ -1,5 +1,6 @@
 import type { MessageId } from '@bobbin/core';
 import type { Node, ThreadKey } from '@bobbin/core/internal';
+import { jumpPosition } from '../jump-position.ts';
 import type { Database } from './database.ts';
 import { idsOf } from './thread-row.ts';
 
@@ -12,40 +13,28 @@ export interface Step {
   readonly jump: MessageId | null;
 }
 
-/**
- * Where a message at a position can jump to: the position as a sum of the fewest numbers of the form 2ⁿ − 1, without
- * the least of them. A search that jumps if that is not too far, and otherwise goes to the parent, reaches any ancestor
- * in a number of steps that grows with the logarithm of the distance (Myers, "An applicative random-access stack",
- * 1983).
- */
-export function jumpPosition(position: number): number {
-  let weight = 1;
-  while (weight < position) weight = 2 * weight + 1;
-  for (let rest = position; rest > 0; rest -= weight) while (weight > rest) weight >>= 1;
-  return Math.max(0, position - weight);
-}
-
-const MOST_KNOWN = 4_096;
+/** Twice as many are known at most: the newer half, and the older one. */
+const HALF_KNOWN = 4_096;
 
 /** Finds ancestors in a thread without walking the path to them. */
 export class Ancestry {
   readonly #database: Database;
-  /** Steps that were looked up or appended: a message never moves. When there are many, the older half is forgotten. */
-  #known = new Map<string, Step>();
-  #older = new Map<string, Step>();
+  /** Steps that were looked up or appended: a message never moves. */
+  #newer = new Map<string, Step>();
+  #older: ReadonlyMap<string, Step> = new Map();
 
   constructor(database: Database) {
     this.#database = database;
     // A step may have been looked up in a transaction that also wrote it.
     database.onRollback(() => {
-      this.#known.clear();
-      this.#older.clear();
+      this.#newer = new Map();
+      this.#older = new Map();
     });
   }
 
   step(key: ThreadKey, id: MessageId): Step | undefined {
     const name = nameOf(key, id);
-    const known = this.#known.get(name) ?? this.#older.get(name);
+    const known = this.#newer.get(name) ?? this.#older.get(name);
     if (known !== undefined) return known;
     const step = this.#database.get(
       'SELECT id, parent, position, jump FROM messages WHERE tenant = ? AND thread = ? AND id = ?',
@@ -58,11 +47,11 @@ export class Ancestry {
 
   /** Keeps a step in mind. Its message is in the file, or in a transaction: if that is undone, all steps are forgotten. */
   know(key: ThreadKey, step: Step): void {
-    if (this.#known.size >= MOST_KNOWN / 2) {
-      this.#older = this.#known;
-      this.#known = new Map();
+    if (this.#newer.size >= HALF_KNOWN) {
+      this.#older = this.#newer;
+      this.#newer = new Map();
     }
-    this.#known.set(nameOf(key, step.id), step);
+    this.#newer.set(nameOf(key, step.id), step);
   }
 
   /** The id of a message's ancestor at a position, or its own. */

@@ -7,10 +7,11 @@ import { BUSY_MS, longer, pause } from './lock-wait.ts';
 import { LOG_BYTES, LogWatch, type LogState } from './log-watch.ts';
 import { assertOurs, migrate } from './schema.ts';
 import type { SqliteOptions } from './sqlite-options.ts';
+import { WriteTurn } from './write-turn.ts';
 
-/** For how long writes may follow each other before other work of the process has its turn. */
-const TURN_MS = 10;
 const MOST_FINDINGS = 20;
+/** While SQLite itself waits for a lock, the whole process does. */
+const WITHOUT_WAITING = 'PRAGMA busy_timeout = 0';
 
 /** Work that waits for a transaction. */
 interface Task<T> {
@@ -27,8 +28,7 @@ export class Database {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #tasks: Task<unknown>[] = [];
-  /** How many of the tasks that wait have a transaction each. */
-  #apart = 0;
+  readonly #turn = new WriteTurn();
   #writing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   readonly #log: LogWatch;
@@ -41,11 +41,26 @@ export class Database {
   }
 
   all(sql: string, ...values: readonly SQLInputValue[]): readonly unknown[] {
-    return located(this.path, () => this.#statement(sql).all(...values));
+    return this.#read(() => this.#statement(sql).all(...values));
   }
 
   get(sql: string, ...values: readonly SQLInputValue[]): unknown {
-    return located(this.path, () => this.#statement(sql).get(...values));
+    return this.#read(() => this.#statement(sql).get(...values));
+  }
+
+  /** A reader is rarely locked out: when another process opens, repairs or closes the file. Then SQLite itself waits. */
+  #read<T>(work: () => T): T {
+    try {
+      return located(this.path, work);
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      this.#database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+      try {
+        return located(this.path, work);
+      } finally {
+        this.#database.exec(WITHOUT_WAITING);
+      }
+    }
   }
 
   /** How many rows were changed. */
@@ -66,9 +81,8 @@ export class Database {
 
   /**
    * Some work in one transaction, or as a part of one with what else waits: a commit costs as much for all of it as for
-   * one. Work that fails is undone alone; what shared its transaction is run again. The transaction takes the write lock
-   * first, so that it never fails half-way for lack of it. While another process has the lock, this one goes on with its
-   * other work.
+   * one. Work that fails is undone alone. The transaction takes the write lock first, so that it never fails half-way
+   * for lack of it. While another process has the lock, this one goes on with its other work.
    */
   atomically<T>(work: () => T): Promise<T> {
     if (this.#closing !== undefined) return Promise.reject(this.#closedError());
@@ -84,8 +98,8 @@ export class Database {
   async #writeTasks(): Promise<void> {
     let waitMs = 0;
     while (this.#tasks.length > 0) {
-      // SQLite answers at once: a caller that writes again and again must leave time for other work of the process.
-      await (waitMs === 0 ? new Promise(setImmediate) : pause(waitMs));
+      if (waitMs > 0) await pause(waitMs);
+      await this.#turn.begin();
       waitMs = this.#wrote() ? 0 : longer(waitMs);
     }
     this.#writing = undefined;
@@ -115,33 +129,24 @@ export class Database {
 
   /** Runs what waits for as long as it may, and commits it. */
   #commitTasks(): void {
-    const until = performance.now() + TURN_MS;
+    const isAlone = this.#tasks.length === 1;
+    if (!isAlone) this.#turn.end();
     const settled: (() => void)[] = [];
     const taken: Task<unknown>[] = [];
-    const most = this.#apart === 0 ? Infinity : 1;
-    this.#apart = Math.max(0, this.#apart - 1);
     try {
       do {
         const task = this.#tasks.shift() as Task<unknown>;
         taken.push(task);
-        settled.push(this.#result(task));
-      } while (taken.length < most && this.#tasks.length > 0 && performance.now() < until);
+        settled.push(isAlone ? this.#result(task) : this.#resultApart(task));
+      } while (this.#tasks.length > 0 && !this.#turn.isOver);
       this.run('COMMIT');
     } catch (error) {
+      for (const { reject } of taken) reject(error);
       this.#rollBack();
-      // A task failed that others shared the transaction with: its failure is its own.
-      if (taken.length > 1 && settled.length < taken.length) this.#runApart(taken);
-      else for (const { reject } of taken) reject(error);
       return;
     }
     for (const settle of settled) settle();
     this.#lookAtLog();
-  }
-
-  /** Has tasks run again, with a transaction each. */
-  #runApart(tasks: readonly Task<unknown>[]): void {
-    this.#tasks.unshift(...tasks);
-    this.#apart = tasks.length;
   }
 
   /** Sets what is called when some work was undone: rows that were read meanwhile may never have been. */
@@ -172,6 +177,23 @@ export class Database {
     return () => resolve(result);
   }
 
+  /** Work that others share a transaction with: its failure is its own. */
+  #resultApart(task: Task<unknown>): () => void {
+    this.run('SAVEPOINT task');
+    try {
+      const settle = this.#result(task);
+      this.run('RELEASE task');
+      return settle;
+    } catch (error) {
+      // Some failures end the whole transaction.
+      if (!this.#database.isTransaction) throw error;
+      this.run('ROLLBACK TO task');
+      this.run('RELEASE task');
+      this.#onRollback();
+      return () => task.reject(error);
+    }
+  }
+
   #lockedError(): StoreError {
     return new StoreError('unavailable', `${this.path}: database is locked`);
   }
@@ -183,7 +205,7 @@ export class Database {
         this.#database.exec('ROLLBACK');
         this.#onRollback();
       }
-      this.#withoutWaiting(() => this.run('BEGIN IMMEDIATE'));
+      this.run('BEGIN IMMEDIATE');
       return true;
     } catch (error) {
       if (isBusy(error)) return false;
@@ -193,19 +215,7 @@ export class Database {
 
   /** Puts all of the log into the file, so that nothing of what was erased is in it. */
   emptyLog(): Promise<void> {
-    const attempt = (): { busy: number } =>
-      this.#withoutWaiting(() => this.get(EMPTY_LOG)) as { busy: number };
-    return emptyLog(this.path, attempt);
-  }
-
-  /** SQLite itself would hold the whole process while it waits. */
-  #withoutWaiting<T>(work: () => T): T {
-    this.get('PRAGMA busy_timeout = 0');
-    try {
-      return work();
-    } finally {
-      this.get(`PRAGMA busy_timeout = ${BUSY_MS}`);
-    }
+    return emptyLog(this.path, () => this.get(EMPTY_LOG) as { busy: number });
   }
 
   /** What SQLite itself finds wrong with the file: its pages, its indexes and the index of words. */
@@ -242,8 +252,11 @@ export class Database {
 
   #statement(sql: string): StatementSync {
     if (!this.#database.isOpen) throw this.#closedError();
-    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
-    this.#statements.set(sql, statement);
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
     return statement;
   }
 }
@@ -261,6 +274,7 @@ function opened(path: string, { sync = 'full', existing = false }: SqliteOptions
        PRAGMA secure_delete = ON`,
     );
     migrate(database, path);
+    database.exec(WITHOUT_WAITING);
     return database;
   } catch (error) {
     database.close();

@@ -60,6 +60,27 @@ export const WRITE_FUNCTIONS = `
     RETURN jumps;
   END $$;
 
+  -- Adds one message after the head: the usual case. p_up is the position that it jumps to. False where its parent is
+  -- not the head; nothing is written then.
+  CREATE FUNCTION bobbin.append_next(
+    p_tenant text, p_thread text, p_id text, p_parent text, p_position int, p_turn int, p_opens int, p_message text,
+    p_up int
+  ) RETURNS bool LANGUAGE plpgsql AS $$
+  DECLARE chain text[];
+  BEGIN
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
+    UPDATE bobbin.threads t SET head = p_id, length = p_position + 1, changed_at = now(),
+      jumps = CASE WHEN p_up = p_position - 1 THEN array_prepend(t.head, t.jumps) ELSE t.jumps[2:] END
+    WHERE t.tenant = p_tenant AND t.thread = p_thread AND t.head = p_parent
+    RETURNING t.jumps INTO chain;
+    IF NOT FOUND THEN RETURN false; END IF;
+    INSERT INTO bobbin.messages (tenant, thread, id, parent, position, turn, opens_turn, message, jump)
+    VALUES (p_tenant, p_thread, p_id, p_parent, p_position, p_turn, p_opens = 1, p_message,
+      CASE WHEN p_up < p_position - 1 THEN chain[1] END)
+    ON CONFLICT DO NOTHING;
+    RETURN true;
+  END $$;
+
   -- Adds messages, of which p_needed are the parents that must be there. Nothing is written where one of those is
   -- missing, or where the head is neither the expected one nor the one that this append leads to (it came twice).
   CREATE FUNCTION bobbin.append(
@@ -69,29 +90,13 @@ export const WRITE_FUNCTIONS = `
   DECLARE
     last int := array_upper(p_ids, 1);
     needed text;
-    up int := bobbin.jump_position(p_positions[1]);
+    up int;
     before record;
     is_new bool;
     chain text[];
   BEGIN
     PERFORM set_config('bobbin.tenant', p_tenant, true);
     conflict := false;
-    IF last = 1 THEN
-      -- The usual case: one message after the head.
-      UPDATE bobbin.threads t SET head = p_ids[1], length = p_positions[1] + 1, changed_at = now(),
-        jumps = CASE WHEN up = p_positions[1] - 1 THEN array_prepend(t.head, t.jumps) ELSE t.jumps[2:] END
-      WHERE t.tenant = p_tenant AND t.thread = p_thread AND t.head = p_parents[1]
-        AND (p_expects = 0 OR t.head = p_expected)
-      RETURNING t.jumps INTO chain;
-      IF FOUND THEN
-        INSERT INTO bobbin.messages (tenant, thread, id, parent, position, turn, opens_turn, message, jump)
-        VALUES (p_tenant, p_thread, p_ids[1], p_parents[1], p_positions[1], p_turns[1], p_opens[1] = 1, p_messages[1],
-          CASE WHEN up < p_positions[1] - 1 THEN chain[1] END)
-        ON CONFLICT DO NOTHING;
-        RETURN;
-      END IF;
-    END IF;
-
     SELECT t.head, t.jumps INTO before FROM bobbin.threads t
     WHERE t.tenant = p_tenant AND t.thread = p_thread FOR UPDATE;
     is_new := NOT FOUND;
