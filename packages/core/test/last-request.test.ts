@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Message, Summary } from '@bobbin/core';
-import { extract, renderSummary } from '@bobbin/core/internal';
+import { cleanExtract, extract, renderSummary } from '@bobbin/core/internal';
 import { assistant, call, result, thread, user } from '@bobbin/testing';
 
 const EDIT = call('Edit', { file_path: '/repo/a.ts', old_string: 'a\nb', new_string: 'a\nc' });
@@ -73,4 +73,48 @@ test('of edits that put nearly the same lines into files, the newest is shown', 
     notes.map(({ source }) => source),
     ['/repo/second.ts'],
   );
+});
+
+test('what was asked last, and the question before it, are cut only after secrets are gone', () => {
+  const token = ['eyJhbGciOiJIUzI1NiJ9', 'eyJzdWIiOiI0MiIsIm5hbWUiOiJBIn0', 'c2lnbmF0dXJl'].join(
+    '.',
+  );
+  const long = `Send this with each request to the service of the shop, please: ${token}. ${'It is slow. '.repeat(20)}Go.`;
+  const asked = cleanExtract({
+    nodes: thread(user('Look.'), assistant('Yes.'), user(long)).path(),
+    previous: null,
+    task: null,
+    round: 1,
+  });
+  assert.deepEqual(asked.request, {
+    text: 'Send this with each request to the service of the shop, please: [redacted]. … Go.',
+    at: 2,
+  });
+  const question = `Shall I send this with each request to the service of the shop: ${token}?`;
+  const answered = cleanExtract({
+    nodes: thread(user('Look.'), assistant(question), user('yes')).path(),
+    previous: null,
+    task: null,
+    round: 1,
+  });
+  assert.equal(
+    answered.request?.question,
+    'Shall I send this with each request to the service of the shop: [redacted]?',
+  );
+});
+
+test('a carried request is reported on by a later message', () => {
+  const nodes = thread(
+    ...ASKED,
+    assistant('', EDIT),
+    result(EDIT, 'ok'),
+    assistant('Done so.'),
+  ).path();
+  const previous = extract({ nodes: nodes.slice(0, 5), previous: null, task: null, round: 1 });
+  assert.deepEqual(extract({ nodes: nodes.slice(5), previous, task: null, round: 2 }).request, {
+    text: 'yes',
+    at: 2,
+    question: 'Shall I cache the widths?',
+    reportedAt: 5,
+  });
 });

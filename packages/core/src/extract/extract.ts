@@ -223,7 +223,11 @@ class Extract {
   }
 
   #lastRequest(): LastRequest | undefined {
-    const request = lastRequest(this.#all, this.#task) ?? this.#previous.request;
+    const request = lastRequest(this.#all, {
+      task: this.#task,
+      before: this.#previous.request,
+      redact: this.#request.redact ?? redactSecrets,
+    });
     if (request === undefined) return undefined;
     const { isShown: _, ...asked } = request;
     const isShown = (this.#request.kept ?? []).some(

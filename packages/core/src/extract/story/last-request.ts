@@ -2,6 +2,7 @@ import { lastOf } from '../../check/list.ts';
 import { hasCalls, startsTurn, textOf } from '../../message/message.ts';
 import { linesOf, oneLine } from '../../message/text.ts';
 import type { LastRequest } from '../../plan/summary.ts';
+import type { Redact } from '../../summary/redact.ts';
 import type { Node } from '../../thread/thread.ts';
 import { sentences } from './passages.ts';
 import { expandedCommands, saidByUser } from './user-words.ts';
@@ -11,21 +12,35 @@ const SENTENCE_CHARS = 100;
 /** An answer up to this long says little without its question. */
 const SHORT_CHARS = 60;
 
+/** What is known before some messages are read. A part of a secret is not recognised: texts are cut without secrets. */
+interface Known {
+  readonly task: string | null;
+  readonly before: LastRequest | undefined;
+  readonly redact: Redact;
+}
+
 /**
  * What a person asked for last, what it answers if it is short, and the message that reports on it. Undefined if nothing
  * was asked after the task.
  */
-export function lastRequest(nodes: readonly Node[], task: string | null): LastRequest | undefined {
+export function lastRequest(
+  nodes: readonly Node[],
+  { task, before: known, redact }: Known,
+): LastRequest | undefined {
   const expanded = expandedCommands(nodes);
-  let request: LastRequest | undefined;
+  let request = known;
   let before: Node | undefined;
   for (const node of nodes) {
     const { message, index, turn } = node;
     const said = startsTurn(message) && !expanded.has(index) ? saidByUser(message).join('\n') : '';
     if (said !== '' && turn > 1 && textOf(message) !== task) {
-      const question = said.length > SHORT_CHARS ? undefined : questionIn(before);
-      request = { text: inBrief(said), at: index, ...(question === undefined ? {} : { question }) };
-    } else if (request !== undefined && message.role === 'assistant') {
+      const question = said.length > SHORT_CHARS ? undefined : questionIn(before, redact);
+      request = {
+        text: inBrief(redact(said)),
+        at: index,
+        ...(question === undefined ? {} : { question }),
+      };
+    } else if (request !== undefined && index > request.at && message.role === 'assistant') {
       const { reportedAt: _, ...open } = request;
       request = hasCalls(message) || textOf(message) === '' ? open : { ...open, reportedAt: index };
     }
@@ -36,7 +51,7 @@ export function lastRequest(nodes: readonly Node[], task: string | null): LastRe
 
 /** A text, or its first and its last sentence. */
 function inBrief(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
+  const line = text.replace(/[\s\u0085]+/g, ' ').trim();
   if (line.length <= REQUEST_CHARS) return line;
   const all = sentences(line);
   const [first = '', last] = [all[0], all.length > 1 ? all.at(-1) : undefined];
@@ -45,8 +60,8 @@ function inBrief(text: string): string {
 }
 
 /** The last question of a message. */
-function questionIn(node: Node | undefined): string | undefined {
-  const lines = linesOf(node === undefined ? '' : textOf(node.message));
+function questionIn(node: Node | undefined, redact: Redact): string | undefined {
+  const lines = linesOf(node === undefined ? '' : redact(textOf(node.message)));
   const line = lastOf(lines, (one) => /\?\W{0,4}$/.test(one));
   const question = sentences(line ?? '').at(-1);
   return question === undefined
