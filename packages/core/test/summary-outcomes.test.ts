@@ -193,6 +193,24 @@ test('commits that were taken back or replaced are gone', () => {
   assert.deepEqual(left(commit('3333333', '--amend ')), ['1111111', '3333333']);
   assert.deepEqual(left(['git reset HEAD src/a.ts', '']), ['1111111', '2222222']);
   assert.deepEqual(left(['git reset --hard HEAD', '']), ['1111111', '2222222']);
+  assert.deepEqual(left(['git reset -q --hard HEAD~1\ngit status', 'clean']), ['1111111']);
+  for (const more of [
+    ['git reset --hard HEAD~9 || true', "fatal: ambiguous argument 'HEAD~9'"],
+    ['git commit --amend --no-edit 2>&1 | tail -3', 'error: the hook failed'],
+    ['git commit -q --amend --no-edit', ''],
+    ['echo "then git commit --amend"', 'then git commit --amend'],
+    ['git reset HEAD~1 2024.md', ''],
+  ] as const)
+    assert.deepEqual(left(more), ['1111111', '2222222'], more[0]);
+  for (const said of [
+    '"explain the --amend flag"',
+    '"$(cat <<EOF\nx\nuse git commit --amend\nEOF\n)"',
+  ])
+    assert.deepEqual(
+      left([`git commit -m ${said}`, '[main 3333333] Explain']),
+      ['1111111', '2222222', '3333333'],
+      said,
+    );
 });
 
 test('a check is marked if another state of the repository was taken since', () => {

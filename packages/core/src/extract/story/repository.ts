@@ -35,8 +35,9 @@ export function repositoryEvents(
       const line = lines.get(result.callId);
       if (line === undefined || ELSEWHERE.test(line)) continue;
       lines.delete(result.callId);
-      if (result.outcome !== 'failure') removeCommits(events, commitsUndone(line));
-      for (const event of eventsIn(line, headOf(resultText(result), READ_CHARS))) {
+      const text = headOf(resultText(result), READ_CHARS);
+      if (result.outcome !== 'failure') removeCommits(events, commitsUndone(line, text));
+      for (const event of eventsIn(line, text)) {
         const key = `${event.kind} ${event.text}`;
         events.delete(key);
         events.set(key, { ...event, at: index });
@@ -46,15 +47,18 @@ export function repositoryEvents(
   return [...events.values()].slice(-MOST_EVENTS);
 }
 
-const AMENDS = /\bgit (?:-C \S+ )?commit\b[^|;&]*\s--amend\b/;
+const AMENDS = /(?:^|[|;&]\s*)git (?:-C \S+ )?commit\b[^|;&\n]{0,400}\s--amend\b/m;
 const RESETS =
-  /\bgit (?:-C \S+ )?reset(?: --(?:soft|mixed|hard|keep))? HEAD(?:~(\d{0,2})|(\^+))(?=\s*(?:$|[|;&2]))/;
+  /(?:^|[|;&]\s*)git (?:-C \S+ )?reset(?: (?:-q|--quiet|--soft|--mixed|--hard|--keep)){0,3} HEAD(?:~(\d{0,2})|(\^+))(?=[ \t]*(?:$|[|;&]|2>))/m;
+/** What a command quotes may name another one. */
+const QUOTED = /"[^"\n]*\s[^"\n]*"|'[^'\n]*\s[^'\n]*'/g;
 
-/** How many of the newest commits a command takes back or replaces. */
-function commitsUndone(line: string): number {
-  const reset = RESETS.exec(line);
+/** How many of the newest commits a command takes back or replaces, by what it returned. */
+function commitsUndone(line: string, text: string): number {
+  const bare = line.replace(QUOTED, ' ');
+  const reset = /^(?:fatal|error): /m.test(text) ? null : RESETS.exec(bare);
   const back = reset === null ? 0 : Number(reset[1] || reset[2]?.length || 1);
-  return back + (AMENDS.test(line) ? 1 : 0);
+  return back + (AMENDS.test(bare) && COMMIT.test(text) ? 1 : 0);
 }
 
 function removeCommits(events: Map<string, RepositoryEvent>, count: number): void {
