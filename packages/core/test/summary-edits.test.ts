@@ -156,3 +156,10 @@ test('a reason that is given for several files is shown with the first', () => {
     text,
   );
 });
+
+test('an edit of a list of texts is shown', () => {
+  const list = '"packages/alpha",\n"packages/beta",';
+  assert.deepEqual(added(summaryOf(edit('/repo/a.json', 'nothing', list))), {
+    '/repo/a.json': list.split('\n'),
+  });
+});

@@ -121,13 +121,13 @@ function blockOf({
   const isNew = (line: string): boolean => !old.has(line) && line.trim() !== '';
   const [from, to] = [lines.findIndex(isNew), lastIndex(lines, isNew) + 1];
   const block = lines.slice(Math.max(0, from), to);
-  if (places > 1 || block.length < LEAST_LINES || block.every((line) => IMPORTS.test(line)))
+  if (places > 1 || block.length < LEAST_LINES || block.every((line) => IMPORTS.test(line.trim())))
     return undefined;
   return block.join('\n').length > BLOCK_CHARS ? undefined : { from, to };
 }
 
 const IMPORTS =
-  /^\s*(?:import\b.*|from \S+ import\b.*|use [\w:{}, ]+;|#include\b.*|using \S+;|(?:\w+ )?["'][\w@./:-]+["'],?|[()\s]*)$/;
+  /^(?:import\b.*|from \S+ import\b.*|use [\w:{}, ]+;|#include\b.*|using \S+;|(?!(?:return|case|yield) )(?:\w+ )?["'][\w@./:-]+["']|[()]*)$/;
 
 function dedented(lines: readonly string[]): string {
   const indents = lines.filter((line) => line.trim() !== '' && line !== GAP).map(indentOf);

@@ -224,7 +224,11 @@ export class Story {
       const isSaid = led.has(group) || (before?.at === note.at && before?.text === lead);
       const text = passage.kind === 'code' ? `\`\`\`\n${note.text}\n\`\`\`` : note.text;
       const overruledAt = note.by === 'user' ? this.#overruledAt(note.text) : undefined;
-      const parts = [...(gap ? [GAP] : []), ...(lead === '' || isSaid ? [] : [lead]), text];
+      const parts = [
+        ...(gap && !text.startsWith(GAP) ? [GAP] : []),
+        ...(lead === '' || isSaid ? [] : [lead]),
+        text,
+      ];
       led.add(group);
       gap = false;
       notes.push({
