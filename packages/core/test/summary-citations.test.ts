@@ -90,3 +90,26 @@ test('a mark is made again while no message has the name; an earlier account vou
   const named = [user('Go on with old_lexer.ts.')];
   assert.equal(checked({ prose: marked }, { session: named, previous }).summary.prose, prose);
 });
+
+test('a number is known in another notation; the numbers of a list and of messages are not doubted', () => {
+  const session = [user('It takes 12.50 %, half of 1438.5 kB, 1 733 lines and 0.25 s.')];
+  for (const prose of [
+    'It takes 12.5% of it.',
+    'It takes 1,438.5 kB.',
+    'It has 1733 lines.',
+    'It is 25% of a second.',
+    '11. The table is wide.',
+    'The user said so in turn 45, in message 99.',
+  ])
+    assert.equal(checked({ prose }, { session }).summary.prose, prose);
+});
+
+test('a marked sentence that an account leaves out does not come back without its mark', () => {
+  const session = [user('Work.'), assistant('The lexer is in src/lexer.ts.')];
+  const previous = {
+    ...EMPTY_SUMMARY,
+    prose: 'The lexer was taken from old_lexer.ts. [not in the messages: old_lexer.ts] It is slow.',
+  };
+  const { notes } = checked({ prose: 'The work goes on.' }, { session, previous }).summary;
+  assert.ok(!notes.some(({ text }) => text.includes('old_lexer')), JSON.stringify(notes));
+});

@@ -72,3 +72,27 @@ test('a quotation is turned back at its end too', () => {
     ].join('\n'),
   );
 });
+
+test('a sentence about an item that gives its state in other words is left as it is', () => {
+  const made = call('TaskCreate', { subject: 'Widen the printed table' });
+  const session = [user('Go.'), assistant('', made), result(made, 'Task #7 created')];
+  for (const prose of [
+    'Task #7: Widen the printed table is not yet fully completed.',
+    'Task #7 Widen the printed table: blocked until #6 is completed',
+    '- #7 Widen the printed table: must be finished before the release',
+  ])
+    assert.equal(checked({ prose }, { session }).summary.prose, prose);
+});
+
+test('a failure of a test with a longer name is not one of this test, and a mark goes when the test passes', () => {
+  const run = call('bash', { command: 'go test ./...' });
+  const failed = [user('Go.'), assistant('', run), result(run, '--- FAIL: TestWidthOfTable\nFAIL')];
+  const other = 'TestWidthOf works.';
+  assert.equal(checked({ prose: other }, { session: failed }).summary.prose, other);
+  const passed = [user('Go.'), assistant('', run), result(run, 'ok  \tprint 0.2s')];
+  assert.equal(
+    checked({ prose: 'TestWidthOfTable works (failed in its last run).' }, { session: passed })
+      .summary.prose,
+    'TestWidthOfTable works.',
+  );
+});

@@ -135,6 +135,7 @@ export class AccountCheck {
   #withoutCitations(line: string): string {
     return line
       .replace(UNKNOWN, '')
+      .replace(FAILED_SINCE, '')
       .replace(CITATION, (mark, message: string) =>
         this.#nodes.some(({ index }) => index === Number(message) - 1) ? '' : mark,
       );
@@ -186,7 +187,7 @@ export class AccountCheck {
         kind: 'corrected',
         claim: sentence,
         because: `${failed} failed in the last run that names it`,
-        text: sentence.replace(/[.!]?$/, ' (failed in its last run)$&'),
+        text: sentence.replace(/[.!]?$/, `${FAILED_SINCE}$&`),
       };
     const because = deniedBy(sentence, this.#truth);
     return because === undefined ? undefined : { kind: 'removed', claim: sentence, because };
@@ -219,8 +220,17 @@ export class AccountCheck {
   }
 }
 
+const FAILED_SINCE = ' (failed in its last run)';
 const notIn = (names: readonly string[]): string => `not in the messages: ${names.join(', ')}`;
 const UNKNOWN = / \[not in the messages: ([^\]\n]{1,400})\]/g;
+
+/** The sentences of a line without the marked ones: beside an account nothing would mark them. */
+export function unmarkedSentences(line: string): readonly string[] {
+  const all = sentencesOf(line).map((text) => ` ${text}`);
+  return all
+    .filter((text, i) => text.search(UNKNOWN) < 0 && all[i + 1]?.search(UNKNOWN) !== 0)
+    .map((text) => text.trim());
+}
 
 /** The names that are marked in an account. */
 export function markedIn(account: string): ReadonlySet<string> {

@@ -114,7 +114,7 @@ export class Evidence {
     this.#numbers ??= new Set(
       this.#texts.flatMap((text) => [
         ...(text.match(/\d+/g) ?? []),
-        ...(text.match(/\d+(?:,\d{3})+/g) ?? []).map((one) => one.replaceAll(',', '')),
+        ...(text.match(GROUPED) ?? []).map((one) => one.replace(/\D/g, '')),
       ]),
     );
     return this.#numbers.has(digits);
@@ -331,6 +331,9 @@ const fileNamesIn = (text: string): readonly string[] =>
     .filter((name) => FILE_NAME.test(name));
 
 const FILE_NAME = /^[\w@+-][\w@.+-]*\.[A-Za-z]{1,5}$/;
+
+/** A number whose digits are in groups of three. */
+const GROUPED = /(?<!\d)\d{1,3}(?:[,._'’ \u00a0\u202f]\d{3})+(?!\d)/g;
 
 export const baseOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 

@@ -133,12 +133,17 @@ function isElsewhere(path: string, evidence: Evidence): boolean {
 }
 
 /** A number of two digits or more, alone: not a part of a name, a version, a time or a place in a file. */
-const NUMBER = /(?<![\w./#:@-])\d(?:[\d,]*\d|%|[\d,]*\.\d+%?|\d+%)(?![\w/%]|[.,:-]\d)/g;
+const NUMBER = /(?<![\w./#:@-]|\d,)\d(?:[\d,]*\d|%|[\d,]*\.\d+%?|\d+%)(?![\w/%]|[.,:-]\d)/g;
 
+/** The number of a list's entry, and that of a turn or a message: a summary counts these itself. */
+const COUNTED = /^\W*\d{1,3}[.)](?=\s|$)|\b(?:turn|message|round)s? \d+/gi;
+
+/** A share may be written as `50 %` or `0.5`, and a number with or without commas. */
 function unknownNumbers(sentence: string, evidence: Evidence): readonly string[] {
-  return (sentence.match(NUMBER) ?? []).filter(
-    (number) => !evidence.hasNumber(number.replaceAll(',', '')) && !evidence.mentions(number),
-  );
+  return (sentence.replace(COUNTED, ' ').match(NUMBER) ?? []).filter((number) => {
+    const digits = number.replace(/[,%]/g, '');
+    return ![digits, number].some((one) => evidence.hasNumber(one) || evidence.mentions(one));
+  });
 }
 
 /** What an account cites of a message, which may be gone. */

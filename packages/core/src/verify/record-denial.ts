@@ -24,21 +24,30 @@ export function withItemState(sentence: string, { items }: Summary): string | un
   if (isDone === isOpen || NOT_DONE.test(sentence)) return undefined;
   const named = /(?:^|\W)(?:task|item|step)?\W{0,4}#?(\d{1,4})\b/i.exec(sentence)?.[1];
   const words = contentWords(sentence.replace(BESIDE_ITEM, ' '));
-  const meant = items.filter((one) => isItem(one, words, named));
+  const meant = items.filter((one) =>
+    isItem(one, words, { named, isStated: STATED.test(sentence) }),
+  );
   const [item] = meant;
   if (item === undefined || meant.length > 1 || (item.state === 'done') === isDone)
     return undefined;
   return isDone ? sentence.replace(DONE, 'not done') : sentence.replace(OPEN, 'done');
 }
 
-/** True if some words are those of an item, or begin with them after its number. */
-function isItem({ text }: Item, words: readonly string[], named: string | undefined): boolean {
+/** A state that is given in brackets, as in "Task #7 [completed]": other words may be about something else. */
+const STATED = /[([](?:completed?|done|finished|pending|in[ _]progress|not started|to-?do)\b/i;
+
+/** True if some words are those of an item, or begin with them beside its number and its state. */
+function isItem(
+  { text }: Item,
+  words: readonly string[],
+  { named, isStated }: { readonly named: string | undefined; readonly isStated: boolean },
+): boolean {
   const [, subject = text, number] = /^(.*) \(#(\d+)\)$/.exec(text) ?? [];
   const own = contentWords(subject);
   if (own.length < LEAST_ITEM_WORDS || (number !== undefined && (named ?? number) !== number))
     return false;
-  const same = number === undefined || named === undefined ? words : words.slice(0, own.length);
-  return own.join(' ') === same.join(' ');
+  const isPart = number !== undefined && named !== undefined && isStated;
+  return own.join(' ') === (isPart ? words.slice(0, own.length) : words).join(' ');
 }
 
 const NOT_DONE = /(?:\b(?:not|never|no)|n't)\W+(?:\w+\W+)?(?:completed?|done|finished)\b/i;
@@ -116,13 +125,12 @@ export function failedSince(sentence: string, { outcomes }: Summary): string | u
   if (!says(sentence, WORKED) || says(sentence, FAILED)) return undefined;
   return [...namesIn(sentence)].find((name) => {
     if (name.length < LEAST_NAME) return false;
+    const whole = new RegExp(`(?<![\\w-])${escaped(name)}(?![\\w-])`);
     const at = lastIndex(outcomes, ({ call, error = '', result = '' }) =>
-      [call, error, result].some((text) => text.includes(name)),
+      [call, error, result].some((text) => whole.test(text)),
     );
     const { error = '', resolution, outdated } = outcomes[at] ?? {};
-    const isFailing = error
-      .split('\n')
-      .some((line) => line.includes(name) && FAILING_LINE.test(line));
+    const isFailing = error.split('\n').some((line) => whole.test(line) && FAILING_LINE.test(line));
     return isFailing && resolution === undefined && outdated !== true && !passedAfter(outcomes, at);
   });
 }

@@ -1,4 +1,4 @@
-import { namesIn, oneLine, sentencesOf } from '../message/text.ts';
+import { namesIn, oneLine } from '../message/text.ts';
 import type { Kept } from '../extract/extract.ts';
 import { constraints } from '../extract/facts/statements.ts';
 import { plain, standingFacts, type Superseded } from '../extract/facts/supersede.ts';
@@ -8,7 +8,7 @@ import type { Redact } from '../summary/redact.ts';
 import { EMPTY_SUMMARY, type Fact, type Note, type Summary } from '../plan/summary.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { AccountCheck, claimsOf, markedIn } from './account-check.ts';
+import { AccountCheck, claimsOf, markedIn, unmarkedSentences } from './account-check.ts';
 import { Evidence } from './evidence.ts';
 import { mergedDecisions, mergedFacts, mergedFiles, mergedItems } from './merged-fields.ts';
 import { lackingNotes } from './record.ts';
@@ -212,7 +212,7 @@ function withNotesBesideAccount(summary: Summary, grounds: Grounds): Summary {
 function earlierLines(previous: Summary | null): readonly Note[] {
   return (previous?.prose ?? '')
     .split('\n')
-    .flatMap(sentencesOf)
+    .flatMap(unmarkedSentences)
     .filter((text) => namesIn(text).size > 0)
     .map((text) => ({ text, by: 'assistant', turn: previous?.lastTurn ?? 0 }));
 }
