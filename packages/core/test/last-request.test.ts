@@ -118,3 +118,23 @@ test('a carried request is reported on by a later message', () => {
     reportedAt: 5,
   });
 });
+
+test('work after a report takes the report back; a request that the prompt shows is not shown again', () => {
+  const work = [assistant('I edit it.', EDIT), result(EDIT, 'ok')];
+  const nodes = thread(...ASKED, assistant('Cached.'), ...work).path();
+  const request = { text: 'yes', at: 2, question: 'Shall I cache the widths?' };
+  const now = extract({ nodes, previous: null, task: null, round: 1 });
+  assert.deepEqual(now.request, request);
+  const kept = nodes.slice(2).map((node) => ({ node, shown: node.message }));
+  const shown = extract({ nodes: nodes.slice(0, 2), kept, previous: null, task: null, round: 1 });
+  assert.deepEqual(shown.request, { ...request, isShown: true });
+  assert.match(renderSummary(shown), /\n- Changed for the request in m3: a\.ts/);
+  assert.doesNotMatch(renderSummary(shown), /Last request/);
+  const later = extract({ nodes: nodes.slice(4), previous: shown, task: null, round: 2 });
+  assert.deepEqual(later.request, request);
+  const part = kept.map(({ node }) => ({ node, shown: user('y…') }));
+  assert.deepEqual(
+    extract({ nodes: nodes.slice(0, 2), kept: part, previous: null, task: null, round: 1 }).request,
+    request,
+  );
+});
