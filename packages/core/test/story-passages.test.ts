@@ -32,3 +32,29 @@ test('an entry with a long text below it is shown once, and no table heads the t
   const short = extracted([user(said), assistant('Yes.')]).notes.map((note) => note.text);
   assert.ok(!short.some((one) => /jobs \|\nOnly/.test(one)), short.join('\n---\n'));
 });
+
+test('a mark says where passages of a message are left out', () => {
+  const long = Array.from(
+    { length: 30 },
+    (_, i) => `Part ${i} of the cache keeps queue_${i} because the broker_${i} is slow.`,
+  ).join('\n\n');
+  const messages = [user('Look.'), assistant(long), user('Go on.'), assistant('Yes.')];
+  const nodes = thread(...messages).path();
+  const { notes } = extract({ nodes, previous: null, task: null, round: 1, maxTokens: 400 });
+  const parts = notes.filter(({ at }) => at === 1).map(({ text }) => text);
+  assert.ok(parts.length > 0 && parts.length < 30, parts.join('\n'));
+  const numbers = parts.map((text) => Number(/Part (\d+)/.exec(text)?.[1]));
+  numbers.forEach((number, i) =>
+    assert.equal(parts[i]?.startsWith('…\n'), number !== (numbers[i - 1] ?? -1) + 1, parts[i]),
+  );
+});
+
+test('what an agent says to say nothing is not shown', () => {
+  const said = ['Got it.', 'Good point!', 'You’re right.', 'Makes sense.', 'The cache is full.'];
+  const messages = said.flatMap((text, i) => [user(`Request ${i}.`), assistant(text)]);
+  const shown = extracted(messages).notes.filter(({ by }) => by === 'assistant');
+  assert.deepEqual(
+    shown.map(({ text }) => text),
+    ['The cache is full.'],
+  );
+});

@@ -107,7 +107,8 @@ export class ExactLines {
       .split('\n')
       .map(flat)
       .filter((line) => line.length > TRIVIAL_CHARS);
-    return lines.filter((line) => !this.#seen.has(line)).length * 2 > lines.length;
+    const news = lines.filter((line) => !this.#seen.has(line)).length;
+    return lines.length === 0 ? !this.#seen.has(flat(text)) : news * 2 > lines.length;
   }
 
   #take(file: FileAccess, of: number, text: string, chars: number): void {

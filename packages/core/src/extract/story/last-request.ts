@@ -28,25 +28,34 @@ export function lastRequest(
   { task, before: known, redact }: Known,
 ): LastRequest | undefined {
   const expanded = expandedCommands(nodes);
-  let request = known;
+  let asked: { readonly node: Node; readonly said: string; readonly after: Node | undefined } | undefined;
+  let reportedAt = known?.reportedAt;
   let before: Node | undefined;
   for (const node of nodes) {
     const { message, index, turn } = node;
     const said = startsTurn(message) && !expanded.has(index) ? saidByUser(message).join('\n') : '';
     if (said !== '' && turn > 1 && textOf(message) !== task) {
-      const question = said.length > SHORT_CHARS ? undefined : questionIn(before, redact);
-      request = {
-        text: inBrief(redact(said)),
-        at: index,
-        ...(question === undefined ? {} : { question }),
-      };
-    } else if (request !== undefined && index > request.at && message.role === 'assistant') {
-      const { reportedAt: _, ...open } = request;
-      request = hasCalls(message) || textOf(message) === '' ? open : { ...open, reportedAt: index };
-    }
+      asked = { node, said, after: before };
+      reportedAt = undefined;
+    } else if (message.role === 'assistant' && index > (asked?.node.index ?? known?.at ?? -1))
+      reportedAt = hasCalls(message) || textOf(message) === '' ? undefined : index;
     if (message.role === 'assistant') before = node;
   }
-  return request;
+  const { reportedAt: _, ...open } = known ?? { text: '', at: -1 };
+  const request =
+    asked === undefined ? open : requestOf(asked.said, asked.node.index, asked.after, redact);
+  if (request.at < 0) return undefined;
+  return reportedAt === undefined ? request : { ...request, reportedAt };
+}
+
+function requestOf(
+  said: string,
+  at: number,
+  after: Node | undefined,
+  redact: Redact,
+): LastRequest {
+  const question = said.length > SHORT_CHARS ? undefined : questionIn(after, redact);
+  return { text: inBrief(redact(said)), at, ...(question === undefined ? {} : { question }) };
 }
 
 /** A text, or its first and its last sentence. */
