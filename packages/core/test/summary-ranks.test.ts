@@ -55,14 +55,17 @@ test('C6 the tools of an agent are named before all exact lines are, and come la
   assert.deepEqual(sectionsOf([]), ['Original Task', 'Exact Lines', 'Tools']);
 });
 
+const parts = (mark: string): string =>
+  ['One', 'Two', 'Three']
+    .map((name) => `${mark} ${name}\n${`The ${name} part changes. `.repeat(60)}`)
+    .join('\n');
+
+/** How much of a short text a task takes. */
+function taskChars(task: string): number {
+  const text = fitSummary({ ...summaryOf([]), task }, 1_500, chars4()) ?? '';
+  return text.slice(text.indexOf('## Original Task'), text.indexOf('## Exact Lines')).length;
+}
+
 test('a plan with headings gets more of a short text than another task', () => {
-  const parts = (mark: string): string =>
-    ['One', 'Two', 'Three']
-      .map((name) => `${mark} ${name}\n${`The ${name} part changes. `.repeat(60)}`)
-      .join('\n');
-  const chars = (task: string): number => {
-    const text = fitSummary({ ...summaryOf([]), task }, 1_500, chars4()) ?? '';
-    return text.slice(text.indexOf('## Original Task'), text.indexOf('## Exact Lines')).length;
-  };
-  assert.ok(chars(parts('##')) > 1.4 * chars(parts('Part')));
+  assert.ok(taskChars(parts('##')) > 1.4 * taskChars(parts('Part')));
 });

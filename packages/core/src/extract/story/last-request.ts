@@ -28,7 +28,9 @@ export function lastRequest(
   { task, before: known, redact }: Known,
 ): LastRequest | undefined {
   const expanded = expandedCommands(nodes);
-  let asked: { readonly node: Node; readonly said: string; readonly after: Node | undefined } | undefined;
+  let asked:
+    | { readonly node: Node; readonly said: string; readonly after: Node | undefined }
+    | undefined;
   let reportedAt = known?.reportedAt;
   let before: Node | undefined;
   for (const node of nodes) {
@@ -48,12 +50,7 @@ export function lastRequest(
   return reportedAt === undefined ? request : { ...request, reportedAt };
 }
 
-function requestOf(
-  said: string,
-  at: number,
-  after: Node | undefined,
-  redact: Redact,
-): LastRequest {
+function requestOf(said: string, at: number, after: Node | undefined, redact: Redact): LastRequest {
   const question = said.length > SHORT_CHARS ? undefined : questionIn(after, redact);
   return { text: inBrief(redact(said)), at, ...(question === undefined ? {} : { question }) };
 }
