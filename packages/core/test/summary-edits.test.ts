@@ -166,3 +166,17 @@ test('an edit of very short lines is shown', () => {
     '/repo/src/a.ts': ['a=1', 'b=2', 'c=3'],
   });
 });
+
+test('what a text in a file declares is no declaration of the file', () => {
+  const lines = [
+    'func TestPrint(t *testing.T) {',
+    '\tsource := `package main',
+    'func hello() {}',
+    '`',
+    '}',
+  ];
+  const text = renderSummary(summaryOf(edit('/repo/print_test.go', 'x', lines.join('\n'))));
+  assert.match(text, /print_test\.go \(edited, m2\): adds TestPrint\n/);
+  const cut = lines.slice(2).join('\n');
+  assert.match(renderSummary(summaryOf(edit('/repo/a.go', 'x', cut))), /: adds hello\n/);
+});

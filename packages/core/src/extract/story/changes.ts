@@ -61,10 +61,22 @@ function declared(line: string): string | undefined {
   return undefined;
 }
 
+/** Lines without those of texts between backticks, which may be code of another file. */
+function withoutTexts(lines: readonly string[]): readonly string[] {
+  let isText = false;
+  const outside = lines.filter((line) => {
+    const wasText = isText;
+    if ((line.split('`').length - 1) % 2 === 1) isText = !isText;
+    return !wasText;
+  });
+  // A text that does not end, or began before these lines.
+  return isText ? lines : outside;
+}
+
 /** The names that some lines declare, in order. */
 function declaredIn(text: string): ReadonlySet<string> {
   const names = new Set<string>();
-  for (const line of text.split('\n')) {
+  for (const line of withoutTexts(text.split('\n'))) {
     if (line.length > 300) continue;
     const name = declared(line);
     if (name !== undefined && name.length > 1 && !COMMON.test(name)) names.add(name);
