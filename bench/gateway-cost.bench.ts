@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url';
 import { folderArtifacts, sqliteLedger, sqliteStore } from '@bobbin/stores';
 import { startGateway } from '@bobbin/gateway';
 import { cachingProvider } from './gateway/caching-provider.ts';
-import type { Recorded, Turn } from './gateway/recorded.ts';
+import type { Recorded, Turn } from './recorded.ts';
 import { sharedStart, size, text, textOf, tokens, type ChatMessage } from './gateway/chat-text.ts';
 
 interface CutPoint {

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { openaiChat } from '@bobbin/codecs';
 import { createBobbin, type BobbinOptions } from '@bobbin/core';
 import { chars4 } from '@bobbin/core/internal';
+import type { Recorded, Turn } from './recorded.ts';
 
 type ChatMessage = Parameters<typeof openaiChat.decode>[0][number];
 type Method = () => (history: readonly ChatMessage[]) => Promise<readonly ChatMessage[]>;
@@ -13,24 +14,14 @@ type Method = () => (history: readonly ChatMessage[]) => Promise<readonly ChatMe
 interface Probe {
   readonly facts: readonly (readonly (readonly string[])[])[];
 }
-interface Recorded {
+interface ProbedCut {
   readonly id: string;
   readonly cut: number;
   readonly kind: string;
   readonly probes: readonly Probe[];
 }
-interface Turn {
-  readonly role: 'user' | 'assistant' | 'tool' | 'system';
-  readonly content?: string;
-  readonly toolCallId?: string;
-  readonly toolCalls?: readonly {
-    readonly id: string;
-    readonly name: string;
-    readonly args: unknown;
-  }[];
-}
 interface Measures {
-  load(file: string): readonly { readonly id: string; readonly messages: readonly Turn[] }[];
+  load(file: string): readonly Recorded[];
   cutPoints(
     conversation: object,
   ): readonly { readonly cut: number; readonly kind: string; readonly from: number }[];
@@ -71,7 +62,7 @@ interface Session {
 function joinedSessions(): readonly Session[] {
   const cases = JSON.parse(
     readFileSync(join(shared, 'tools/probes/dev.json'), 'utf8'),
-  ) as Recorded[];
+  ) as ProbedCut[];
   const sources = new Map<
     string,
     Map<string, { readonly id: string; readonly messages: readonly Turn[] }>

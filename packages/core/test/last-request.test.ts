@@ -138,3 +138,12 @@ test('work after a report takes the report back; a request that the prompt shows
     request,
   );
 });
+
+test('an older request that stays in the prompt is not what was asked last', () => {
+  const messages = [...ASKED, assistant('The widths are cached.'), user('Widen the table.')];
+  const path = thread(...messages, assistant('', EDIT), result(EDIT, 'ok')).path();
+  const previous = extract({ nodes: path.slice(0, 5), previous: null, task: null, round: 1 });
+  const kept = path.slice(2, 3).map((node) => ({ node, shown: node.message }));
+  const next = extract({ nodes: path.slice(5), kept, previous, task: null, round: 2 });
+  assert.deepEqual(next.request, { text: 'Widen the table.', at: 4 });
+});

@@ -113,3 +113,14 @@ test('a marked sentence that an account leaves out does not come back without it
   const { notes } = checked({ prose: 'The work goes on.' }, { session, previous }).summary;
   assert.ok(!notes.some(({ text }) => text.includes('old_lexer')), JSON.stringify(notes));
 });
+
+test('what an earlier account names without a mark is not marked later', () => {
+  const later = [user('Go on.'), assistant('See src/width/print.ts and src/height/print.ts.')];
+  const prose = 'The table is in src/other/print.ts since then.';
+  const previous = { ...EMPTY_SUMMARY, prose };
+  assert.equal(checked({ prose }, { session: later, previous }).summary.prose, prose);
+  assert.equal(
+    checked({ prose }, { session: later }).summary.prose,
+    `${prose} [not in the messages: src/other/print.ts]`,
+  );
+});

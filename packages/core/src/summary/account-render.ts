@@ -16,7 +16,7 @@ import {
 } from './entry-texts.ts';
 import { changedFiles, lastEdit, seenText } from './file-texts.ts';
 import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
-import { askedFor } from './summary-line.ts';
+import { taskAsGiven } from './summary-line.ts';
 
 /** What is always said, if the account lacks it, may take this share of the text, or what the account leaves. */
 const ALWAYS_SHARE = 0.2;
@@ -316,6 +316,6 @@ function noteLine(note: Note): Line {
 }
 
 function taskText(given: string): string {
-  const task = askedFor(given);
+  const task = taskAsGiven(given);
   return task.length <= TASK_CHARS ? task : `${headOf(task, TASK_CHARS)}…`;
 }

@@ -28,7 +28,7 @@ import {
   uncommittedTexts,
 } from './file-texts.ts';
 import {
-  askedFor,
+  taskAsGiven,
   RANK,
   SECTIONS,
   type Line,
@@ -295,7 +295,7 @@ const MOST_PLAN_CHARS = 4_000;
 const isPlan = (task: string): boolean => (task.match(/^#{1,4} \S/gm)?.length ?? 0) >= 3;
 
 function taskText(given: string, { chars }: RenderSpace): string {
-  const task = askedFor(given);
+  const task = taskAsGiven(given);
   const plan = isPlan(task) ? Math.min(MOST_PLAN_CHARS, chars * SHARE.plan) : 0;
   const most = Math.max(LEAST_TASK_CHARS, plan, chars * SHARE.task);
   if (task.length <= most) return task;

@@ -60,6 +60,6 @@ export interface RenderSpace {
 const HANDED_OVER = /\n+If you need specific details from before exiting plan mode[^\n]*$/;
 
 /** A task as a person gave it. */
-export function askedFor(task: string): string {
+export function taskAsGiven(task: string): string {
   return task.replace(HANDED_OVER, '').trim();
 }

@@ -14,9 +14,13 @@ const DONE = /\b(?:completed?|done|finished)\b/i;
 const OPEN = /\b(?:pending|in[ _]progress|not started|to-?do)\b/i;
 const LEAST_ITEM_WORDS = 3;
 
+const STATES = String.raw`completed?|done|finished|pending|in[ _]progress|not started|to-?do`;
+
 /** What a line about an item has beside the item: its number, and its state in brackets or after a dash. */
-const BESIDE_ITEM =
-  /^\W*(?:(?:task|item|step)\W{0,4})?(?:#?\d+\b)?[\s*:.)]*|[([](?:completed?|done|finished|pending|in[ _]progress|not started|to-?do)\b[^)\]]*[)\]]|\s[-–—]+\s*(?:completed?|done|finished|pending|in[ _]progress|not started|to-?do)\W*$/gi;
+const BESIDE_ITEM = new RegExp(
+  String.raw`^\W*(?:(?:task|item|step)\W{0,4})?(?:#?\d+\b)?[\s*:.)]*|[([](?:${STATES})\b[^)\]]*[)\]]|\s[-–—]+\s*(?:${STATES})\W*$`,
+  'gi',
+);
 
 /** A line that is an item of the task list, with the item's state, if it says another one. */
 export function withItemState(sentence: string, { items }: Summary): string | undefined {
@@ -34,7 +38,7 @@ export function withItemState(sentence: string, { items }: Summary): string | un
 }
 
 /** A state that is given in brackets, as in "Task #7 [completed]": other words may be about something else. */
-const STATED = /[([](?:completed?|done|finished|pending|in[ _]progress|not started|to-?do)\b/i;
+const STATED = new RegExp(String.raw`[([](?:${STATES})\b`, 'i');
 
 /** True if some words are those of an item, or begin with them beside its number and its state. */
 function isItem(
@@ -137,15 +141,17 @@ export function failedSince(sentence: string, { outcomes }: Summary): string | u
 
 /** True if tests passed after a run: they may include what failed in it. */
 const passedAfter = (outcomes: readonly ToolOutcome[], at: number): boolean =>
-  outcomes.slice(at + 1).some((one) => one.outcome === 'success' && TESTS.test(askedFor(one)));
+  outcomes
+    .slice(at + 1)
+    .some((one) => one.outcome === 'success' && TEST_COMMANDS.test(askedFor(one)));
 
-const TESTS =
+const TEST_COMMANDS =
   /\b(?:test|tests|pytest|jest|vitest|mocha|rspec|ctest|tox|phpunit|unittest)\b(?![./\\]\w)/i;
 
 /** What people call a run by: its kind, as the command and as a sentence names it. */
 const KINDS: readonly { readonly command: RegExp; readonly named: RegExp }[] = [
   {
-    command: TESTS,
+    command: TEST_COMMANDS,
     named: /\b((?:[\w-]+\s+){0,3})(?:tests?(?: suites?)?|suite|specs?)\b/i,
   },
   {

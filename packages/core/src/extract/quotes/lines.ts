@@ -103,12 +103,10 @@ export class ExactLines {
 
   /** True if most lines of an edit are not shown by a newer one. */
   #isNews(text: string): boolean {
-    const lines = text
-      .split('\n')
-      .map(flat)
-      .filter((line) => line.length > TRIVIAL_CHARS);
-    const news = lines.filter((line) => !this.#seen.has(line)).length;
-    return lines.length === 0 ? !this.#seen.has(flat(text)) : news * 2 > lines.length;
+    const lines = text.split('\n').map(flat);
+    const long = lines.filter((line) => line.length > TRIVIAL_CHARS);
+    const telling = long.length > 0 ? long : lines;
+    return telling.filter((line) => !this.#seen.has(line)).length * 2 > telling.length;
   }
 
   #take(file: FileAccess, of: number, text: string, chars: number): void {

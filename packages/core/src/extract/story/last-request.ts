@@ -19,6 +19,13 @@ interface Known {
   readonly redact: Redact;
 }
 
+/** What a person said, where, and the agent's message before it. */
+interface Asked {
+  readonly said: string;
+  readonly at: number;
+  readonly after: Node | undefined;
+}
+
 /**
  * What a person asked for last, what it answers if it is short, and the message that reports on it. Undefined if nothing
  * was asked after the task.
@@ -28,29 +35,28 @@ export function lastRequest(
   { task, before: known, redact }: Known,
 ): LastRequest | undefined {
   const expanded = expandedCommands(nodes);
-  let asked:
-    | { readonly node: Node; readonly said: string; readonly after: Node | undefined }
-    | undefined;
+  let asked: Asked | undefined;
   let reportedAt = known?.reportedAt;
   let before: Node | undefined;
   for (const node of nodes) {
     const { message, index, turn } = node;
     const said = startsTurn(message) && !expanded.has(index) ? saidByUser(message).join('\n') : '';
-    if (said !== '' && turn > 1 && textOf(message) !== task) {
-      asked = { node, said, after: before };
+    // An older message may stay in the prompt.
+    const isLater = index > (known?.at ?? -1);
+    if (isLater && said !== '' && turn > 1 && textOf(message) !== task) {
+      asked = { said, at: index, after: before };
       reportedAt = undefined;
-    } else if (message.role === 'assistant' && index > (asked?.node.index ?? known?.at ?? -1))
+    } else if (isLater && message.role === 'assistant')
       reportedAt = hasCalls(message) || textOf(message) === '' ? undefined : index;
     if (message.role === 'assistant') before = node;
   }
-  const { reportedAt: _, ...open } = known ?? { text: '', at: -1 };
-  const request =
-    asked === undefined ? open : requestOf(asked.said, asked.node.index, asked.after, redact);
-  if (request.at < 0) return undefined;
-  return reportedAt === undefined ? request : { ...request, reportedAt };
+  const request = asked === undefined ? known : requestOf(asked, redact);
+  if (request === undefined) return undefined;
+  const { reportedAt: _, ...open } = request;
+  return reportedAt === undefined ? open : { ...open, reportedAt };
 }
 
-function requestOf(said: string, at: number, after: Node | undefined, redact: Redact): LastRequest {
+function requestOf({ said, at, after }: Asked, redact: Redact): LastRequest {
   const question = said.length > SHORT_CHARS ? undefined : questionIn(after, redact);
   return { text: inBrief(redact(said)), at, ...(question === undefined ? {} : { question }) };
 }

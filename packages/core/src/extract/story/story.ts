@@ -211,12 +211,14 @@ export class Story {
   chosen(): readonly Note[] {
     const led = new Set<Group>();
     const notes: Note[] = [];
-    let [gap, last]: [boolean, Omit<Note, 'worth'> | undefined] = [false, undefined];
-    for (const { note, group, worth, passage, taken } of this.#inOrder()) {
-      if (last?.at !== note.at || last?.by !== note.by) gap = false;
-      const before = last;
-      last = note;
-      if (!taken) {
+    let last: Offered | undefined;
+    let gap = false;
+    for (const offered of this.#inOrder()) {
+      const { note, group, worth, passage } = offered;
+      if (last?.note.at !== note.at || last?.note.by !== note.by) gap = false;
+      const before = last?.taken === true ? last.note : undefined;
+      last = offered;
+      if (!offered.taken) {
         gap = true;
         continue;
       }
