@@ -47,7 +47,7 @@ export class Evidence {
   readonly marked: ReadonlySet<string>;
   #paths: Map<string, Set<string>> | undefined;
   #fileNames: Set<string> | undefined;
-  #numbers: Set<string> | undefined;
+  #grouped: Set<string> | undefined;
 
   constructor(
     claims: readonly string[],
@@ -109,15 +109,12 @@ export class Evidence {
     return !this.marked.has(text) && this.#account.includes(text.toLowerCase());
   }
 
-  /** True if a whole number occurs in the messages, also as a part of a name. */
+  /** True if a number occurs in the messages, also with its digits in groups. */
   hasNumber(digits: string): boolean {
-    this.#numbers ??= new Set(
-      this.#texts.flatMap((text) => [
-        ...(text.match(/\d+/g) ?? []),
-        ...(text.match(GROUPED) ?? []).map((one) => one.replace(/\D/g, '')),
-      ]),
+    this.#grouped ??= new Set(
+      this.#texts.flatMap((text) => text.match(GROUPED) ?? []).map((one) => one.replace(/\D/g, '')),
     );
-    return this.#numbers.has(digits);
+    return this.#grouped.has(digits) || this.mentions(digits);
   }
 
   /** The names of the files that the messages name. */

@@ -142,7 +142,7 @@ const COUNTED = /^\W*\d{1,3}[.)](?=\s|$)|\b(?:turn|message|round)s? \d+/gi;
 function unknownNumbers(sentence: string, evidence: Evidence): readonly string[] {
   return (sentence.replace(COUNTED, ' ').match(NUMBER) ?? []).filter((number) => {
     const digits = number.replace(/[,%]/g, '');
-    return ![digits, number].some((one) => evidence.hasNumber(one) || evidence.mentions(one));
+    return !evidence.hasNumber(digits) && !evidence.mentions(number);
   });
 }
 
