@@ -85,6 +85,8 @@ test('callers in one turn of the event loop share a transaction', async (t) => {
   // The timers are due together.
   const until = performance.now() + 5;
   while (performance.now() < until);
+  // A busy machine may stop for longer than a turn lasts: the clock does not go on.
+  t.mock.method(performance, 'now', () => until);
   assert.deepEqual(await Promise.all(writes), [1, 2, 3]);
   assert.equal(committed(), 1);
 });
