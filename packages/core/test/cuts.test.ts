@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { textMessage, type CutRule, type Message } from '@bobbin/core';
 import { findCut, unitStarts, type Cut, type CutItem } from '@bobbin/core/internal';
 import { assistant, call, result, system, user, withMeta } from '@bobbin/testing';
+import { besideSummary } from '../src/plan/cut.ts';
 
 /**
  * A conversation in the seeds' notation: `s` system, `u` user, `a` assistant, `c` an assistant's call, `t` its result,
@@ -236,4 +237,22 @@ test('at most a share of the target stays next to a summary; in a prompt of a gi
     messages.length - findCut(rule, messages, { targetTokens: 40_000, limitTokens }).index;
   // Three quarters of it, since results that follow may be shortened.
   assert.deepEqual([kept(80_000), kept(40_000)], [15, 24]);
+});
+
+test('if little was asked, what the agent saw last has a larger share next to a summary', () => {
+  const rule = {
+    kind: 'beside-summary',
+    summaryTokens: 8_000,
+    leastShare: 0.2,
+    mostShare: 0.5,
+  } as const;
+  const kept = (turns: number): number => {
+    const all = Array.from({ length: 100 }, (_, i) => ({
+      message: i < turns ? user('x') : assistant('y'),
+      tokens: 100,
+      startsUnit: true,
+    }));
+    return besideSummary(rule, all, { targetTokens: 4_000, limitTokens: 4_000 });
+  };
+  assert.deepEqual([1, 2, 3].map(kept), [1_520, 1_520, 800]);
 });

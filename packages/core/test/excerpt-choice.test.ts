@@ -95,3 +95,37 @@ test('each of several long results is shown in at most three parts', async () =>
   );
   for (const text of shown) assert.ok((text.match(/^…$/gm) ?? []).length <= 2, text);
 });
+
+/** A sub-agent's report, with what a host appends to it. */
+const report = (name: string): string =>
+  [
+    'Now I have all the information.',
+    '',
+    '## Summary',
+    ...Array.from({ length: 60 }, (_, i) => `- ${name} part_${i} reads the queue and waits.`),
+    '## Conclusion',
+    `${name} never closes the lock.`,
+    'agentId: a0f0503 (to continue this agent)',
+    '<usage>total_tokens: 80502\ntool_uses: 25</usage>',
+  ].join('\n');
+
+test('of a question to a sub-agent and its answer, the answer has the space, and its conclusion stays', async () => {
+  const watched = await WatchedThread.open({
+    budget: messagesOnly(700),
+    preset: singlePrompt,
+    onEvent: () => undefined,
+  });
+  await watched.append(user('Look.'));
+  for (const name of ['printer', 'table'])
+    await watched.append(
+      ...round(
+        'task',
+        { prompt: `Look at the ${name}. ${'Read it all. '.repeat(100)}` },
+        report(name),
+      ),
+    );
+  const { prompt } = await watched.prompt();
+  const shown = prompt.messages.flatMap(({ message }) => resultsOf(message).map(resultText));
+  assert.match(shown.at(-1) ?? '', /\n## Conclusion\ntable never closes the lock\.\n/);
+  assert.doesNotMatch(shown.join('\n'), /agentId|total_tokens/);
+});

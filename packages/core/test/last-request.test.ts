@@ -147,3 +147,8 @@ test('an older request that stays in the prompt is not what was asked last', () 
   const next = extract({ nodes: path.slice(5), kept, previous, task: null, round: 2 });
   assert.deepEqual(next.request, { text: 'Widen the table.', at: 4 });
 });
+
+test('an answer that says nothing is no report', () => {
+  const { request } = extracted([...ASKED, assistant('No response requested.')]);
+  assert.equal(request?.reportedAt, undefined);
+});

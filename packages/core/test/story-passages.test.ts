@@ -58,3 +58,23 @@ test('what an agent says to say nothing is not shown', () => {
     ['The cache is full.'],
   );
 });
+
+test('no heading of a list heads the text after it', () => {
+  const said =
+    '## Positives\n\n- The cache is small.\n- The queue is fast.\n\nThe review is in review.md.';
+  const notes = extracted([user('Review.'), assistant(said)]).notes.map((note) => note.text);
+  assert.deepEqual(notes.slice(1), [
+    'Positives\n- The cache is small.\n- The queue is fast.',
+    'The review is in review.md.',
+  ]);
+});
+
+test('marks around what a model thinks aloud are not shown', () => {
+  const said =
+    '<thinking>\nThe queue blocks because of the lock.\n</thinking>\nNow let me widen the lock.';
+  const summary = extracted([user('Look.'), assistant(said)]);
+  assert.deepEqual(summary.currentPlan, [
+    'The queue blocks because of the lock. Now let me widen the lock.',
+  ]);
+  assert.doesNotMatch(renderSummary(summary), /thinking>/);
+});

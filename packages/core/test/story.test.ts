@@ -134,10 +134,11 @@ test('what a host says in the name of the user is not shown as theirs; a command
       '<task-notification><summary>Agent done</summary><result>Ship it now.</result></task-notification>',
     ),
     assistant('The agent is done.'),
+    user('Operation stopped by hook: another session is active.\n\nExit to resume it.'),
     user('Fix the lexer.'),
   ]);
   assert.match(shown, /^\[m1\] User: \/review the parser$/m);
-  assert.doesNotMatch(shown, /expert reviewer|Never be vague|Ship it now/);
+  assert.doesNotMatch(shown, /expert reviewer|Never be vague|Ship it now|stopped by hook/);
 });
 
 test('what a page says that a user said is not the words of the user', () => {

@@ -208,3 +208,39 @@ test('C6 what a shell command does to files is read from it', () => {
   const listed = round('shell', { command: ['bash', '-lc', 'cat src/a.ts'], workdir: '/repo' });
   assert.deepEqual(files(extracted(listed)), ['/repo/src/a.ts: read']);
 });
+
+const edit = (path: string): readonly Message[] =>
+  round('Edit', { file_path: path, old_string: 'a', new_string: 'b' });
+
+test('C6 of the files that a task names, those are listed that were not changed yet, of the kinds that were', () => {
+  const task =
+    'Widen `src/table.ts`, `src/printer.ts` and `src/queue.ts` (3 places). The test is printer.test.ts; see notes.md and data.json.';
+  const state = (...done: readonly string[]): readonly string[] => {
+    const nodes = nodesOf([user(task), ...done.flatMap(edit)]);
+    const text = renderSummary(extract({ nodes, previous: null, task, round: 1 }));
+    return text.split('\n').filter((line) => line.startsWith('- Named in the task'));
+  };
+  assert.deepEqual(state('/repo/src/table.ts', '/repo/src/printer.ts'), [
+    '- Named in the task, not changed so far: queue.ts, printer.test.ts',
+  ]);
+  assert.deepEqual(state('/repo/src/table.ts'), []);
+  assert.deepEqual(state('/repo/src/table.ts', '/repo/Makefile'), []);
+});
+
+test('C6 the files that no check has seen are named, once with those of a request or since a commit', () => {
+  const text = renderSummary(
+    extracted([
+      ...edit('/repo/a.ts'),
+      ...bash('npm test', '20 tests passed'),
+      user('Now the other one.'),
+      assistant('On it.'),
+      user('And quickly, please.'),
+      ...edit('/repo/b.ts'),
+    ]),
+  );
+  assert.match(text, /\n- Changed for the request in m8, after the last check \(m4\): b\.ts\n/);
+  const checked = renderSummary(
+    extracted([...edit('/repo/a.ts'), ...bash('npm test', '20 tests passed')]),
+  );
+  assert.doesNotMatch(checked, /- Changed /);
+});

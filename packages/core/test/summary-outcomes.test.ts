@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Message, Summary } from '@bobbin/core';
 import { extract, renderSummary, type Outcome, type ToolOutcome } from '@bobbin/core/internal';
 import { assistant, call, result, thread, user } from '@bobbin/testing';
+import { renderEssentials } from '../src/summary/render.ts';
 
 type Run = readonly [command: string, output: string, outcome?: Outcome];
 
@@ -254,4 +255,30 @@ test('the success of a pipe is that of its last command: lines that say what fai
   assert.deepEqual(piped('npm run build 2>&1 | head -30'), [['failure', true]]);
   assert.deepEqual(piped('set -o pipefail; npm run build | head -30'), [['success', undefined]]);
   assert.deepEqual(piped('npm run build'), [['success', undefined]]);
+});
+
+test('a suite that failed is not settled by a run of another one', () => {
+  const failed: Run = ['npm run test:integration', '--- FAIL: TestQueue (0.1s)'];
+  const text = (...later: readonly Run[]): string =>
+    renderSummary(summaryOf(runs(failed, ...later)));
+  assert.doesNotMatch(text(['npm test', '20 tests passed']), /passed later/);
+  const tagged: Run = ['go test -tags=integration ./...', 'ok  example.com/queue  0.3s'];
+  assert.match(text(tagged), /- \[m2\] npm run test:integration[^\n]* — passed later, in m4\n/);
+});
+
+test('the last run is shown with fewer lines rather than not at all', () => {
+  const errors = Array.from(
+    { length: 8 },
+    (_, i) => `src/part_${i}.go:${i}:1: cannot use ${'queue '.repeat(20)}as a clock`,
+  );
+  const nodes = thread(
+    user('Work.'),
+    ...runs(['go vet ./...', 'ok'], ['go build ./...', errors.join('\n')]),
+  ).path();
+  const summary = extract({ nodes, previous: null, task: 'Work.', round: 1 });
+  const text = renderEssentials(summary, { chars: 3_000 });
+  assert.match(
+    text,
+    /\n## Commands\n(?:- \[m2\][^]*)?- \[m4\] go build \.\/\.\.\.[^\n]*\n· src\/part_0\.go:0:1: [^\n]*\n· \(\d more\)/,
+  );
 });

@@ -44,12 +44,18 @@ export function connectedMiddle(
   if (!text.trimEnd().includes('\n'))
     return endsOf(text, chars * (1 - LINE_TAIL), chars * LINE_TAIL);
   const failures = failureLines(text);
-  const [head, tail] = failures.length > 0 ? [FAILED_ENDS, FAILED_ENDS] : [HEAD, TAIL];
+  const [head, tail] =
+    failures.length > 0
+      ? [FAILED_ENDS, FAILED_ENDS]
+      : isReport(text)
+        ? [REPORT_HEAD, REPORT_TAIL]
+        : [HEAD, TAIL];
   const ends = endsOf(text, chars * head, chars * tail);
   const [from, to] = [ends[0]?.[1] ?? 0, ends[1]?.[0] ?? text.length];
   const wanted = failures.length > 0 ? failures : chars < SMALL_CHARS ? [] : stretches;
   const between = wanted.filter(([start, end]) => start >= from && end <= to);
-  if (between.length === 0) return endsOf(text, chars * (1 - SMALL_TAIL), chars * SMALL_TAIL);
+  const small = isReport(text) ? REPORT_TAIL : SMALL_TAIL;
+  if (between.length === 0) return endsOf(text, chars * (1 - small), chars * small);
   const blocks = joined([...ends, blockOf(text, between, chars * (1 - head - tail))]);
   const left = chars - charsOf(blocks);
   return left < LEAST_MORE_CHARS ? blocks : widened(blocks, text, left);
@@ -59,6 +65,8 @@ export function connectedMiddle(
 const SMALL_CHARS = 1_200;
 const SMALL_TAIL = 0.3;
 const LINE_TAIL = 0.1;
+const REPORT_HEAD = 0.15;
+const REPORT_TAIL = 0.6;
 /** What failed says more than how the output begins and ends. */
 const FAILED_ENDS = 0.1;
 const MOST_FAILURES = 40;
@@ -105,15 +113,24 @@ function blockOf(text: string, stretches: readonly Stretch[], mostChars: number)
   return [from, end];
 }
 
-const REMINDER = 'system-reminder>';
+/** A block that a host appends to a result: a reminder, or what a sub-agent has used. */
+const APPENDED = /<\/(system-reminder|usage)>$/;
+/** The line before what a sub-agent has used. */
+const SUB_AGENT = /\nagentId: [^\n]{1,200}$/;
 
-/** Where a reminder begins that a host appended to a result, otherwise the end: it is not the result's last line. */
-export function reminderStart(text: string): number {
+/** Where a block begins that a host appended to a result, otherwise the end: it is not the result's last line. */
+export function appendedStart(text: string): number {
   const end = text.trimEnd();
-  if (!end.endsWith(`</${REMINDER}`)) return text.length;
-  const at = end.lastIndexOf(`<${REMINDER}`);
-  return at < 0 ? text.length : text.slice(0, at).trimEnd().length;
+  const tag = APPENDED.exec(end.slice(-20))?.[1];
+  const at = tag === undefined ? -1 : end.lastIndexOf(`<${tag}>`);
+  return at < 0 ? text.length : text.slice(0, at).trimEnd().replace(SUB_AGENT, '').length;
 }
+
+/** True for a report in prose with headings: it ends with what was found. */
+export const isReport = (text: string): boolean =>
+  !NUMBERED.test(text) && (text.slice(0, REPORT_CHARS).match(/^#{1,4} \S/gm)?.length ?? 0) >= 2;
+
+const REPORT_CHARS = 4_000;
 
 /** The first and the last lines of a text that fit; a long first line is cut. */
 export function endsOf(text: string, headChars: number, tailChars: number): readonly Stretch[] {

@@ -15,7 +15,7 @@ import {
   joined,
   LEAST_MORE_CHARS,
   NUMBERED,
-  reminderStart,
+  appendedStart,
   TAIL,
   widened,
 } from './excerpt-blocks.ts';
@@ -120,7 +120,7 @@ function chosenRanges(
       : endsOf(part.text, chars * USER_HEAD, chars * (1 - USER_HEAD));
   }
   const chooser = new StretchChooser(values, chars);
-  const own = part.text.slice(0, reminderStart(part.text));
+  const own = part.text.slice(0, appendedStart(part.text));
   if (NUMBERED.test(own)) {
     chooser.add(part, 0, 0);
     return connected(own, chooser.chosen(false)[0] ?? [], chars);
@@ -219,7 +219,7 @@ class StretchChooser {
   /** Adds a part; the answer is its place in `chosen`. */
   add({ of, base, text: whole }: CutPart, headChars: number, tailChars: number): number {
     const part = this.#parts.length;
-    const text = whole.slice(0, reminderStart(whole));
+    const text = whole.slice(0, appendedStart(whole));
     const always = endsOf(text, headChars, tailChars);
     this.#parts.push({ text, stretches: [...always] });
     const { segment, ids } = this.#values.statistics.placed[of] as Placed;

@@ -133,7 +133,7 @@ class Extract {
         !this.#isTask(node) &&
         (node.turn !== split || startsTurn(node.message) || saidByUser(node.message).length > 0),
     );
-    story.read(unshown, this.#all, (node) => textOf(node.message));
+    story.read(unshown, this.#all);
     const lines = new ExactLines(this.#statistics, this.#seen, selection, this.#mayQuote());
     for (const note of this.#carried)
       (note.source === undefined && (note.by === 'user' || note.by === 'assistant')

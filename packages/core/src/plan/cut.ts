@@ -177,17 +177,22 @@ export function besideSummary(
   items: readonly CutItem[],
   { targetTokens, limitTokens = Number.POSITIVE_INFINITY }: CutLimits,
 ): number {
-  let [system, all] = [0, 0];
+  let [system, all, turns] = [0, 0, 0];
   for (const { message, tokens } of items) {
     all += tokens;
+    if (startsTurn(message)) turns += 1;
     if (message.role === 'system') system += tokens;
   }
   const left = Math.max(0, targetTokens - Math.min(system, targetTokens / 2));
   const summary = Math.min(summaryTokens, (all - system) * MOST_OF_SUMMARISED);
   const most = targetTokens >= limitTokens ? left : left * mostShare;
-  return Math.floor(Math.max(left * leastShare, Math.min(most, left - summary)));
+  const least =
+    turns > FEW_TURNS ? leastShare : Math.max(leastShare, Math.min(mostShare, FEW_TURNS_SHARE));
+  return Math.floor(Math.max(left * least, Math.min(most, left - summary)));
 }
 
+/** A conversation with so few requests is soon told: what the agent saw last gets at least this share. */
+const [FEW_TURNS, FEW_TURNS_SHARE] = [2, 0.38];
 /** A summary hardly ever needs a larger share than this of what it replaces. */
 const MOST_OF_SUMMARISED = 0.45;
 

@@ -4,6 +4,12 @@ import { chooseFresh, SeenWords, wordsOf } from './novelty.ts';
 /** Lines that a harness puts around an account, for the session in which it was written. */
 const HARNESS =
   /^(?:This session is being continued from a previous conversation|If you need specific details from before compaction|Please continue the conversation from where|Continue with the last task that you were asked)|\b(?:read|see) the full transcript at\b/i;
+/** How a session begins that a harness continues from a summary. */
+const CONTINUED = /^\s*This session is being continued from a previous conversation/i;
+
+/** True for a message in which a harness hands over what a model wrote about an earlier session. */
+export const isHandedOver = (text: string): boolean => CONTINUED.test(text);
+
 const TAG = /^\s*<\/?(?:analysis|summary|result|output)>\s*$/i;
 export const ANALYSIS_HEADING = 'Analysis:';
 /** The line that begins an analysis, or the tag before its text. */
@@ -254,6 +260,19 @@ function blocksOf(account: string): readonly Block[] {
     seen.add(words);
     return { text, isHeading, value };
   });
+}
+
+/** An account that was handed over, without its scaffolding and without what was open when it was written. */
+export function handedOver(text: string): string {
+  let isOpen = false;
+  return dedented(accountParts(cleanAccount(text)).body)
+    .split('\n')
+    .filter((line) => {
+      if (SECTION.test(line)) isOpen = OPEN_WORK.test(line);
+      return !isOpen;
+    })
+    .join('\n')
+    .trim();
 }
 
 const LISTED = /^\s*(?:[-*•+]|\d{1,3}[.)])\s/;

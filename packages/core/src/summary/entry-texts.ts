@@ -80,11 +80,21 @@ const BUILDS = /\b(?:build|compile|tsc|vet|make)\b/i;
 /** Chooses some of the tests. */
 const SOME_TESTS = /\s-(?:-?run|k|t|-grep|-filter)\b|[\w/]\.(?:test|spec)\.|_test\.|\btest_\w/;
 
+/** The suites that a call names, such as "integration" in `test:integration` and in `-tags=integration`. */
+const suitesOf = (call: string): readonly string[] =>
+  [...call.matchAll(/\btests?:([\w:-]{1,40})|-tags[= ](\w{1,40})/g)].map(
+    ([, task, tag]) => task ?? tag ?? '',
+  );
+
 /** True if a later run shows that a failure is over: the same kind of check passed, or what failed to build runs. */
 function settles(later: ToolOutcome, failed: ToolOutcome): boolean {
   if ((later.at ?? 0) <= (failed.at ?? 0) || !hasPassed(later)) return false;
   if (TESTS.test(failed.call))
-    return TESTS.test(later.call) && (!SOME_TESTS.test(later.call) || SOME_TESTS.test(failed.call));
+    return (
+      TESTS.test(later.call) &&
+      (!SOME_TESTS.test(later.call) || SOME_TESTS.test(failed.call)) &&
+      suitesOf(failed.call).every((suite) => suitesOf(later.call).includes(suite))
+    );
   if (LINTS.test(failed.call)) return LINTS.test(later.call);
   return BUILDS.test(failed.call) && [TESTS, LINTS, BUILDS].some((kind) => kind.test(later.call));
 }

@@ -1,6 +1,7 @@
 import { groupedBy, lastOf } from '../check/list.ts';
 import type { FileRecord, SeenChange, Summary } from '../plan/summary.ts';
-import { quoteLines } from './entry-texts.ts';
+import { isHandedOver } from './account.ts';
+import { isCheck, quoteLines } from './entry-texts.ts';
 
 export const isChanged = ({ edited, written, deleted }: FileRecord): boolean =>
   edited || written || deleted;
@@ -22,31 +23,59 @@ export function lastEdit(files: readonly FileRecord[]): number {
 
 const MOST_NAMED = 12;
 
-/** The files that were changed after the last commit, in one line; none if nothing was committed. */
-export function uncommittedTexts({ files, repository = [] }: Summary): readonly string[] {
-  const commit = lastOf(repository, ({ kind }) => kind === 'commit');
-  const names = commit === undefined ? '' : namesChangedAfter(files, commit.at);
-  return names === '' ? [] : [`- Changed since the last commit: ${names}`];
-}
-
-/** What was asked last unless the prompt shows it, and which files were changed for it. */
-export function requestTexts({ request, files }: Summary): readonly string[] {
-  if (request === undefined) return [];
-  const { text, at, question, reportedAt, isShown = false } = request;
+/** What was asked last, unless the prompt shows it. */
+export function requestTexts({ request }: Summary): readonly string[] {
+  if (request === undefined || request.isShown === true) return [];
+  const { text, at, question, reportedAt } = request;
   const answers = question === undefined ? '' : ` (answers “${question}”)`;
   const state = reportedAt === undefined ? 'in progress' : `reported on in m${reportedAt + 1}`;
-  const names = namesChangedAfter(files, at);
-  return [
-    ...(isShown ? [] : [`- Last request [m${at + 1}], ${state}: “${text}”${answers}`]),
-    ...(names === '' ? [] : [`- Changed for the request in m${at + 1}: ${names}`]),
-  ];
+  return [`- Last request [m${at + 1}], ${state}: “${text}”${answers}`];
 }
+
+/** The files that were changed for the last request, after the last check and after the last commit; equal lists once. */
+export function changeTexts({
+  request,
+  outcomes,
+  repository = [],
+  files,
+}: Summary): readonly string[] {
+  const check = lastOf(outcomes, isCheck)?.at;
+  const commit = lastOf(repository, ({ kind }) => kind === 'commit')?.at;
+  const since: readonly (readonly [string, number | undefined])[] = [
+    [`for the request in m${(request?.at ?? 0) + 1}`, request?.at],
+    [`after the last check (m${(check ?? 0) + 1})`, check],
+    ['since the last commit', commit],
+  ];
+  const known = since.filter(([, at]) => at !== undefined);
+  const byNames = groupedBy(known, ([, at]) => namesChangedAfter(files, at ?? 0));
+  return [...byNames]
+    .filter(([names]) => names !== '')
+    .map(([names, own]) => `- Changed ${own.map(([when]) => when).join(', ')}: ${names}`);
+}
+
+/** A plan is worked through file by file: if some files that the task names were changed, the others of their kind. */
+export function unchangedTexts({ task, files }: Summary): readonly string[] {
+  const changed = new Set(changedFiles(files).map(({ path }) => nameOf(path)));
+  const given = task === null || isHandedOver(task) ? '' : task;
+  const named = new Set(given.split(/[^\w@./-]+/).map((word) => nameOf(word)));
+  const done = [...named].filter((name) => changed.has(name) && kindOf(name) !== undefined);
+  const kinds = new Set(done.map(kindOf));
+  const open = [...named].filter((name) => !changed.has(name) && kinds.has(kindOf(name)));
+  return done.length < LEAST_DONE || open.length === 0
+    ? []
+    : [`- Named in the task, not changed so far: ${open.slice(0, MOST_NAMED).join(', ')}`];
+}
+
+/** One file that was changed does not make a list of files a plan. */
+const LEAST_DONE = 2;
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+const kindOf = (name: string): string | undefined => /.(\.\w{1,5})$/.exec(name)?.[1];
 
 /** The names of the files that were changed after a message, the newest of many. */
 function namesChangedAfter(files: readonly FileRecord[], index: number): string {
   const names = changedFiles(files)
     .filter(({ at = -1 }) => at > index)
-    .map(({ path }) => path.slice(path.lastIndexOf('/') + 1));
+    .map(({ path }) => nameOf(path));
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
   return `${names.slice(-MOST_NAMED).join(', ')}${more}`;
 }

@@ -1,6 +1,7 @@
 import { reversed, sorted } from '../check/list.ts';
 import { headOf, linesOf, tailOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
+import { accountWithin, isHandedOver } from './account.ts';
 import type { Fact, FileRecord, Note, SeenChange, Summary } from '../plan/summary.ts';
 import {
   artifactText,
@@ -16,6 +17,7 @@ import {
 } from './entry-texts.ts';
 import {
   changedFiles,
+  changeTexts,
   fileText,
   isChanged,
   lastEdit,
@@ -25,7 +27,7 @@ import {
   seenShare,
   seenText,
   shownPath,
-  uncommittedTexts,
+  unchangedTexts,
 } from './file-texts.ts';
 import {
   taskAsGiven,
@@ -38,12 +40,13 @@ import {
 } from './summary-line.ts';
 
 /** Raised when the same summary would render to other bytes. */
-export const SUMMARY_RENDER_VERSION = 'v9';
+export const SUMMARY_RENDER_VERSION = 'v10';
 
 /** How much of the text each list may take before its older entries give way. */
 const SHARE = {
   task: 0.14,
   plan: 0.24,
+  handedOver: 0.3,
   facts: 0.06,
   items: 0.06,
   repository: 0.05,
@@ -148,9 +151,10 @@ function withoutRepeated(lines: readonly Line[]): readonly Line[] {
 /** More requests than this, and the first of them is hardly the task any more. */
 const FEW_REQUESTS = 1;
 
-function titleOf(section: Section, { until, notes }: Summary): string {
+function titleOf(section: Section, { until, notes, task }: Summary): string {
   if (section === 'State' && until !== undefined) return `State at m${until + 1}`;
   if (section !== 'Task') return section;
+  if (isHandedOver(task ?? '')) return 'Handed Over by an Earlier Session, as It Was Then';
   const requests = new Set(notes.filter(({ by }) => by === 'user').map(({ at }) => at));
   return requests.size > FEW_REQUESTS ? 'First Request' : 'Original Task';
 }
@@ -205,7 +209,8 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
   for (const text of currentTexts(s.currentTask, s.items)) add('State', RANK.state, text);
   for (const step of s.currentPlan) add('State', RANK.state, `- In progress: ${step}`);
   addList('State', RANK.state, SHARE.items, itemTexts(s.items));
-  for (const text of uncommittedTexts(s)) add('State', RANK.state, text);
+  for (const text of unchangedTexts(s)) add('State', RANK.state, text);
+  for (const text of changeTexts(s)) add('State', RANK.state, text);
   addList('State', RANK.state, SHARE.repository, repositoryTexts(s.repository ?? []));
   addList(
     'Decisions and Findings',
@@ -230,13 +235,7 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
   }));
   for (const text of toolTexts(s.tools ?? [], space.chars * SHARE.tools))
     add('Tools', RANK.finding, text);
-  const errorLines = space.chars > LARGE_CHARS ? MOST_ERROR_LINES : FEW_ERROR_LINES;
-  addList(
-    'Commands',
-    RANK.finding,
-    SHARE.commands,
-    tellingOutcomes(s.outcomes).map((o) => outcomeText(o, errorLines, lastEdit(s.files))),
-  );
+  addList('Commands', RANK.finding, SHARE.commands, outcomeTexts(s, space.chars));
   addList(
     'Artifacts',
     RANK.finding,
@@ -296,6 +295,8 @@ const isPlan = (task: string): boolean => (task.match(/^#{1,4} \S/gm)?.length ??
 
 function taskText(given: string, { chars }: RenderSpace): string {
   const task = taskAsGiven(given);
+  if (isHandedOver(given))
+    return accountWithin(task, Math.max(LEAST_TASK_CHARS, chars * SHARE.handedOver));
   const plan = isPlan(task) ? Math.min(MOST_PLAN_CHARS, chars * SHARE.plan) : 0;
   const most = Math.max(LEAST_TASK_CHARS, plan, chars * SHARE.task);
   if (task.length <= most) return task;
@@ -306,6 +307,26 @@ function taskText(given: string, { chars }: RenderSpace): string {
 
 /** The first of many lines that say what failed are shown; more if the text is long. */
 const [FEW_ERROR_LINES, MOST_ERROR_LINES, LARGE_CHARS] = [6, 12, 12_000];
+
+/** The commands, each with as many lines of what failed as leave space for older ones; one line at least. */
+function outcomeTexts({ outcomes, files }: Summary, chars: number): readonly string[] {
+  const edited = lastEdit(files);
+  let left = chars * SHARE.commands;
+  const newestFirst = reversed(tellingOutcomes(outcomes)).map((outcome) => {
+    let lines = chars > LARGE_CHARS ? MOST_ERROR_LINES : FEW_ERROR_LINES;
+    let text = outcomeText(outcome, lines, edited);
+    while (text.length > left * NEWEST_SHARE && lines > 1) {
+      lines >>= 1;
+      text = outcomeText(outcome, lines, edited);
+    }
+    left -= text.length + 1;
+    return text;
+  });
+  return reversed(newestFirst);
+}
+
+/** How much of what is left for commands the newest of them may take for lines after the first. */
+const NEWEST_SHARE = 0.7;
 
 /** What was said, and quoted lines under the file or the call that they come from. */
 function noteLines(s: Summary, root: string): readonly Line[] {

@@ -1,3 +1,5 @@
+import { handedOver, isHandedOver } from './account.ts';
+
 /** The sections of a summary's text, in the order in which they are shown. */
 export const SECTIONS = [
   'Task',
@@ -57,9 +59,10 @@ export interface RenderSpace {
 }
 
 /** What a harness appends to a plan that it hands over. */
-const HANDED_OVER = /\n+If you need specific details from before exiting plan mode[^\n]*$/;
+const PLAN_NOTE = /\n+If you need specific details from before exiting plan mode[^\n]*$/;
 
 /** A task as a person gave it. */
 export function taskAsGiven(task: string): string {
-  return task.replace(HANDED_OVER, '').trim();
+  if (isHandedOver(task)) return handedOver(task);
+  return task.replace(PLAN_NOTE, '').trim();
 }

@@ -1,4 +1,10 @@
-import { callsOf, resultsOf, resultText, type MessageId } from '../../message/message.ts';
+import {
+  callsOf,
+  resultsOf,
+  resultText,
+  type Message,
+  type MessageId,
+} from '../../message/message.ts';
 import { spanOf } from '../../thread/thread.ts';
 import { besideSummary, type BesideSummary } from '../../plan/cut.ts';
 import type { Draft, Entry } from '../draft.ts';
@@ -11,6 +17,8 @@ import { excerptsTogether } from '../excerpt-choice.ts';
 /** Results up to this long stay whole; so do arguments up to this long. */
 const WHOLE_CHARS = 240;
 const WHOLE_ARGS_CHARS = 1_500;
+/** Arguments that are shorter than what they bring about, such as a question to a sub-agent, stay up to this long. */
+const ASKING_ARGS_CHARS = 300;
 /** Every excerpt begins with its first line and ends with its last, which says how it went. */
 const FIRST_LINE_CHARS = 120;
 const LAST_LINE_CHARS = 60;
@@ -20,7 +28,7 @@ const LAST_LINE_CHARS = 60;
 const MOST_OF_NEWEST = 0.4;
 /** … or more than this of all that may be sent; a single prompt is read once, and the agent goes on elsewhere. */
 const MOST_UNREAD = 0.35;
-const MOST_UNREAD_MADE_TO_MEASURE = 0.16;
+const MOST_UNREAD_MADE_TO_MEASURE = 0.25;
 const NEWEST_SHARE = 0.06;
 /** A message that would hardly become shorter stays as it is. */
 const LEAST_FREED_SHARE = 0.2;
@@ -91,12 +99,13 @@ function chooseRemainders(
   const share = targetTokens >= limitTokens ? MOST_UNREAD_MADE_TO_MEASURE : MOST_UNREAD;
   const unread = Math.max(spaceTokens * MOST_OF_NEWEST, limitTokens * share);
   const sparesNewest = newestTokens <= unread;
+  const argsChars = argsCharsIn(after);
   const long = after.filter(
-    (entry) => isLong(draft, entry) && !(sparesNewest && entry.unit === newest),
+    (entry) => isLong(draft, entry, argsChars) && !(sparesNewest && entry.unit === newest),
   );
   const shortened = new Set(long);
   const others = after.filter((entry) => !shortened.has(entry));
-  const least = long.reduce((sum, entry) => sum + leastTokens(draft, entry), 0);
+  const least = long.reduce((sum, entry) => sum + leastTokens(draft, entry, argsChars(entry)), 0);
   const chars = long.reduce((sum, { message }) => sum + longChars(message), 0);
   const charsPerToken =
     chars /
@@ -106,7 +115,7 @@ function chooseRemainders(
     );
   const newestCount = long.filter(({ unit }) => unit === newest).length;
   const headChars = (spaceTokens * charsPerToken * NEWEST_SHARE) / Math.max(1, newestCount);
-  return excerptsTogether(
+  const remainders = excerptsTogether(
     draft,
     long.map((entry) =>
       entry.unit === newest
@@ -126,26 +135,45 @@ function chooseRemainders(
       fills: spaceTokens > besideTokens,
     },
   );
-}
-
-function isLong(draft: Draft, { message, pinned, node }: Entry): boolean {
-  if (pinned || draft.action(draft.entry(node.id) as Entry) !== undefined) return false;
-  return (
-    resultsOf(message).some((result) => resultText(result).length > WHOLE_CHARS) ||
-    callsOf(message).some(({ args }) => args.length > WHOLE_ARGS_CHARS)
+  return new Map(
+    long.map((entry) => {
+      const { kept } = remainders.get(entry.node.id) ?? NOTHING;
+      return [entry.node.id, { kept, argsChars: argsChars(entry) }];
+    }),
   );
 }
 
-function longChars(message: Entry['message']): number {
-  const results = resultsOf(message).reduce((sum, result) => sum + resultText(result).length, 0);
-  return results + callsOf(message).reduce((sum, { args }) => sum + args.length, 0);
+/** How long the arguments of an entry may stay: those that bring about something longer give way to it. */
+function argsCharsIn(entries: readonly Entry[]): (entry: Entry) => number {
+  const returned = new Map<number, number>();
+  for (const { unit, message } of entries)
+    returned.set(unit, (returned.get(unit) ?? 0) + resultChars(message));
+  return ({ unit, message }) =>
+    (returned.get(unit) ?? 0) > argChars(message) ? ASKING_ARGS_CHARS : WHOLE_ARGS_CHARS;
 }
 
+function isLong(draft: Draft, entry: Entry, argsChars: (entry: Entry) => number): boolean {
+  const { message, pinned } = entry;
+  if (pinned || draft.action(entry) !== undefined) return false;
+  return (
+    resultsOf(message).some((result) => resultText(result).length > WHOLE_CHARS) ||
+    callsOf(message).some(({ args }) => args.length > argsChars(entry))
+  );
+}
+
+const longChars = (message: Message): number => resultChars(message) + argChars(message);
+
+const resultChars = (message: Message): number =>
+  resultsOf(message).reduce((sum, result) => sum + resultText(result).length, 0);
+
+const argChars = (message: Message): number =>
+  callsOf(message).reduce((sum, { args }) => sum + args.length, 0);
+
 /** What an entry costs with nothing of its results shown. */
-function leastTokens(draft: Draft, entry: Entry): number {
+function leastTokens(draft: Draft, entry: Entry, argsChars: number): number {
   const kept = entry.message.parts.map((part) =>
     part.kind === 'text' ? ([[0, part.text.length]] as const) : [],
   );
-  const record = excerptRecord(draft, entry, { kept, argsChars: WHOLE_ARGS_CHARS });
+  const record = excerptRecord(draft, entry, { kept, argsChars });
   return draft.counter.message(inPlace(entry.message, record, draft.style));
 }

@@ -1,5 +1,5 @@
 import { lastIndex, reversed } from '../../check/list.ts';
-import { hasCalls, startsTurn, textOf } from '../../message/message.ts';
+import { hasCalls, startsTurn, textOf, type Message } from '../../message/message.ts';
 import { oneLine } from '../../message/text.ts';
 import type { Node } from '../../thread/thread.ts';
 import { sentences, type Passage } from './passages.ts';
@@ -31,6 +31,13 @@ export function rolesOf(nodes: readonly Node[]): ReadonlyMap<number, Role> {
   if (lastReport !== undefined) roles.set(lastReport, 'final report');
   return roles;
 }
+
+/** Marks that some models put around what they think aloud. */
+const THINKING_TAGS = /<\/?(?:thinking|think|scratchpad)>/g;
+
+/** What an agent says in a message. */
+export const saidByAgent = (message: Message): string =>
+  textOf(message).replace(THINKING_TAGS, '').trim();
 
 /** Announces what comes next: the calls that follow show it. */
 const ANNOUNCES =
@@ -84,7 +91,7 @@ export function nextStep(nodes: readonly Node[]): readonly string[] {
   for (const { message } of reversed(nodes.slice(-NEWEST_MESSAGES))) {
     if (startsTurn(message)) return [];
     if (message.role !== 'assistant') continue;
-    const said = sentences(textOf(message).replace(/\s+/g, ' '));
+    const said = sentences(saidByAgent(message).replace(/\s+/g, ' '));
     const at = lastIndex(said, (sentence) => sentence.endsWith('?') || ANNOUNCES.test(sentence));
     if (at >= 0) return [stepAt(said, at)];
     if (said.length > 0) return [];

@@ -1,9 +1,10 @@
 import { lastOf } from '../../check/list.ts';
-import { hasCalls, startsTurn, textOf } from '../../message/message.ts';
+import { hasCalls, startsTurn, textOf, type Message } from '../../message/message.ts';
 import { linesOf, oneLine } from '../../message/text.ts';
 import type { LastRequest } from '../../plan/summary.ts';
 import type { Redact } from '../../summary/redact.ts';
 import type { Node } from '../../thread/thread.ts';
+import { saidByAgent, saysNothing } from './agent-words.ts';
 import { sentences } from './passages.ts';
 import { expandedCommands, saidByUser } from './user-words.ts';
 
@@ -47,13 +48,18 @@ export function lastRequest(
       asked = { said, at: index, after: before };
       reportedAt = undefined;
     } else if (isLater && message.role === 'assistant')
-      reportedAt = hasCalls(message) || textOf(message) === '' ? undefined : index;
+      reportedAt = isReport(message) ? index : undefined;
     if (message.role === 'assistant') before = node;
   }
   const request = asked === undefined ? known : requestOf(asked, redact);
   if (request === undefined) return undefined;
   const { reportedAt: _, ...open } = request;
   return reportedAt === undefined ? open : { ...open, reportedAt };
+}
+
+function isReport(message: Message): boolean {
+  const said = saidByAgent(message);
+  return !hasCalls(message) && said !== '' && !saysNothing(said);
 }
 
 function requestOf({ said, at, after }: Asked, redact: Redact): LastRequest {

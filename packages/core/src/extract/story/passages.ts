@@ -152,7 +152,7 @@ class PassageReader {
     const last = this.passages.at(-1);
     const isAfterList = last !== undefined && isEntry(last) && last.lead === this.#lead;
     // What introduces a list or a table says nothing about the text after it.
-    if (this.#lead.startsWith('|') || (isAfterList && endsInColon(this.#lead))) this.#lead = '';
+    if (this.#lead.startsWith('|') || isAfterList) this.#lead = '';
     const lines: string[] = [];
     for (; this.#at < this.#lines.length; this.#at++) {
       const line = this.#line(this.#at);

@@ -1,11 +1,11 @@
 import { lastIndex } from '../../check/list.ts';
 import { isJsonObject, parseJson } from '../../message/json.ts';
-import { callsOf, textOf } from '../../message/message.ts';
+import { callsOf } from '../../message/message.ts';
 import { oneLine } from '../../message/text.ts';
 import type { SplitTurn } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
 import { callLine } from '../anchors/call-line.ts';
-import { withoutLooking } from './agent-words.ts';
+import { saidByAgent, withoutLooking } from './agent-words.ts';
 import { passagesOf } from './passages.ts';
 
 /** What the agent said and did in the beginning of a turn whose end stays: the newest lines that fit, in its own words. */
@@ -35,7 +35,7 @@ function newestWithin(lines: readonly string[], mostChars: number): string {
 }
 
 function saidIn({ message, index }: Node): readonly string[] {
-  const lines = passagesOf(textOf(message))
+  const lines = passagesOf(saidByAgent(message))
     .filter(({ kind }) => kind === 'prose')
     .map(({ text }) => withoutLooking(text).replaceAll('\n', ' '))
     .filter((text) => text.length > 20);

@@ -6,7 +6,7 @@ import type { Node } from '../../thread/thread.ts';
 import { VOICE } from '../anchors/scan.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
 import { knownItem, rounded, type Group, type Item, type Selection } from '../quotes/select.ts';
-import { meritOf, rolesOf, saysNothing, withoutAnnouncements } from './agent-words.ts';
+import { meritOf, rolesOf, saidByAgent, saysNothing, withoutAnnouncements } from './agent-words.ts';
 import { overruledStatements } from './overruled.ts';
 import { passagesOf, type Passage } from './passages.ts';
 import { expandedCommands, isWritten, saidByUser } from './user-words.ts';
@@ -52,7 +52,7 @@ export class Story {
   #overruled: ReadonlyMap<string, number> = new Map();
 
   /** Takes what was said in some messages; `all` are those by which the role of each message is known. */
-  read(nodes: readonly Node[], all: readonly Node[], text: (node: Node) => string): void {
+  read(nodes: readonly Node[], all: readonly Node[]): void {
     this.#overruled = overruledStatements(all);
     const roles = rolesOf(all);
     const expanded = expandedCommands(all);
@@ -65,7 +65,7 @@ export class Story {
         if (!isSaidAgain(words, all, 1 + (places.get(node) ?? 0))) this.#user(words, node);
       const role = roles.get(node.index);
       if (node.message.role !== 'assistant' || role === undefined) continue;
-      const passages = passagesOf(text(node));
+      const passages = passagesOf(saidByAgent(node.message));
       const answer = asked.get(node.index);
       const option = answer === undefined ? undefined : questionWithOption(passages, answer);
       if (option !== undefined)

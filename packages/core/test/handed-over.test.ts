@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Message, Summary } from '@bobbin/core';
+import { chars4, extract, fitSummary, renderSummary } from '@bobbin/core/internal';
+import { assistant, call, result, thread, user } from '@bobbin/testing';
+
+const ACCOUNT = [
+  'This session is being continued from a previous conversation that ran out of context.',
+  '',
+  'Analysis:',
+  'Let me look at the conversation: the user wants a wider table.',
+  '',
+  'Summary:',
+  '1. Primary Request and Intent:',
+  '   The user wants the table as wide as the window; never wrap a cell.',
+  '',
+  '2. Files and Code Sections:',
+  '   - src/table.ts: measures the columns',
+  '   - src/printer.ts: prints them',
+  '   - src/queue.ts: not looked at',
+  '',
+  '3. Pending Tasks:',
+  '   - Widen the printer',
+  '',
+  '4. Current Work:',
+  '   Widening the table.',
+  '',
+  'Please continue the conversation from where we left it off.',
+].join('\n');
+
+const edit = (path: string): readonly Message[] => {
+  const asked = call('Edit', { file_path: path, old_string: 'a', new_string: 'b' });
+  return [assistant(asked), result(asked, 'ok')];
+};
+
+function summary(): Summary {
+  const nodes = thread(
+    user(ACCOUNT),
+    ...edit('/repo/src/table.ts'),
+    ...edit('/repo/src/printer.ts'),
+    assistant('Both are wide now.'),
+  ).path();
+  return extract({ nodes, previous: null, task: ACCOUNT, round: 1 });
+}
+
+test('what an earlier session handed over is shown as that, without its scaffolding and what was open then', () => {
+  const text = renderSummary(summary());
+  const section = /## Handed Over by an Earlier Session, as It Was Then\n([^]*?)\n\n## /.exec(
+    text,
+  )?.[1];
+  assert.equal(
+    section,
+    [
+      '1. Primary Request and Intent:',
+      '  The user wants the table as wide as the window; never wrap a cell.',
+      '',
+      '2. Files and Code Sections:',
+      '  - src/table.ts: measures the columns',
+      '  - src/printer.ts: prints them',
+      '  - src/queue.ts: not looked at',
+    ].join('\n'),
+  );
+  assert.doesNotMatch(text, /Named in the task|Let me look at the conversation|Please continue/);
+});
+
+test('what was handed over is cut by its parts, not in the middle', () => {
+  const long = ACCOUNT.replace(
+    '   - src/queue.ts: not looked at',
+    Array.from({ length: 60 }, (_, i) => `   - src/part_${i}.ts: has the cache number ${i}`).join(
+      '\n',
+    ),
+  );
+  const nodes = thread(user(long), assistant('Done so far.')).path();
+  const made = extract({ nodes, previous: null, task: long, round: 1 });
+  const text = fitSummary(made, 500, chars4()) ?? '';
+  assert.match(text, /The user wants the table as wide as the window; never wrap a cell\.\n/);
+  assert.doesNotMatch(text, /characters left out/);
+  assert.match(text, /\n…\n/);
+});
