@@ -16,13 +16,20 @@ const ACCOUNT = [
   '',
   '2. Files and Code Sections:',
   '   - src/table.ts: measures the columns',
+  '   ```ts',
+  '   const widths = measure(table);',
+  '   ```',
   '   - src/printer.ts: prints them',
   '   - src/queue.ts: not looked at',
   '',
-  '3. Pending Tasks:',
+  '3. All user messages:',
+  '   - "never print a page twice, please"',
+  '   - No explicit rule was given: never mind the margins.',
+  '',
+  '4. Pending Tasks:',
   '   - Widen the printer',
   '',
-  '4. Current Work:',
+  '5. Current Work:',
   '   Widening the table.',
   '',
   'Please continue the conversation from where we left it off.',
@@ -58,7 +65,15 @@ test('what an earlier session handed over is shown as that, without its scaffold
       '  - src/table.ts: measures the columns',
       '  - src/printer.ts: prints them',
       '  - src/queue.ts: not looked at',
+      '',
+      '3. All user messages:',
+      '  - "never print a page twice, please"',
+      '  - No explicit rule was given: never mind the margins.',
     ].join('\n'),
+  );
+  assert.deepEqual(
+    summary().facts.map((fact) => fact.text),
+    ['never print a page twice, please'],
   );
   assert.doesNotMatch(text, /Named in the task|Let me look at the conversation|Please continue/);
 });

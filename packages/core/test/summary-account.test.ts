@@ -73,7 +73,7 @@ test('of an analysis that does not fit, what came last stays', () => {
   const summary = { ...extract(request), prose };
   const whole = fitSummaryText(summary, 2_000, counter) ?? '';
   for (let i = 0; i < 12; i++) assert.ok(whole.includes(`module_${i} `), `step ${i}`);
-  const part = fitSummaryText(summary, counter.text(whole) - 120, counter) ?? '';
+  const part = fitSummaryText(summary, counter.text(whole) - 100, counter) ?? '';
   assert.match(part, /module_11 /);
   assert.doesNotMatch(part, /module_0 /);
   assert.match(part, /parseDate takes the year of today/);

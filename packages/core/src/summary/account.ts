@@ -262,14 +262,18 @@ function blocksOf(account: string): readonly Block[] {
   });
 }
 
-/** An account that was handed over, without its scaffolding and without what was open when it was written. */
+/** An account that was handed over, without its scaffolding, its code and what was open: all that has changed since. */
 export function handedOver(text: string): string {
-  let isOpen = false;
+  let [isOpen, isCode] = [false, false];
   return dedented(accountParts(cleanAccount(text)).body)
     .split('\n')
     .filter((line) => {
+      if (FENCE.test(line)) {
+        isCode = !isCode;
+        return false;
+      }
       if (SECTION.test(line)) isOpen = OPEN_WORK.test(line);
-      return !isOpen;
+      return !isOpen && !isCode;
     })
     .join('\n')
     .trim();

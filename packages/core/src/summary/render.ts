@@ -46,7 +46,7 @@ export const SUMMARY_RENDER_VERSION = 'v10';
 const SHARE = {
   task: 0.14,
   plan: 0.24,
-  handedOver: 0.3,
+  handedOver: 0.24,
   facts: 0.06,
   items: 0.06,
   repository: 0.05,

@@ -1,5 +1,6 @@
 import { reversed } from '../../check/list.ts';
 import { startsTurn, textOf } from '../../message/message.ts';
+import { isHandedOver } from '../../summary/account.ts';
 import { headOf, namesIn, oneLine } from '../../message/text.ts';
 import type { Node } from '../../thread/thread.ts';
 import { demandOf } from './rules.ts';
@@ -61,7 +62,8 @@ export function constraints(nodes: readonly Node[]): readonly Fact[] {
     if (message.role !== 'system' && !startsTurn(message)) return [];
     if (expanded.has(index)) return [];
     const by = message.role === 'system' ? 'system' : 'user';
-    return atBothEnds(demands(textOf(message))).map(({ kind, text }): Fact => ({
+    const given = textOf(message);
+    return atBothEnds(demands(isHandedOver(given) ? quotedIn(given) : given)).map(({ kind, text }): Fact => ({
       kind,
       text,
       by,
@@ -69,6 +71,10 @@ export function constraints(nodes: readonly Node[]): readonly Fact[] {
     }));
   });
 }
+
+/** What a model quotes, line by line: in its account of an earlier session only that is what the user said. */
+const quotedIn = (text: string): string =>
+  [...text.matchAll(/"([^"\n]{4,600})"/g)].map(([, quoted]) => quoted).join('\n');
 
 type Demand = Pick<Fact, 'kind' | 'text'>;
 

@@ -301,13 +301,13 @@ function isShortList(passages: readonly Passage[], option: string): boolean {
 const NONE: ReadonlySet<Passage> = new Set();
 const QUESTION_CHARS = 500;
 
-/** What an agent asks or offers: the last passage with a question, otherwise the last one, and what leads to it. */
+/** What an agent asks or offers: how its message begins, and the last passage with a question, otherwise the last one. */
 function questionsIn(passages: readonly Passage[]): ReadonlySet<Passage> {
   const end = lastIndex(passages, ({ text }) => text.includes('?'));
   const asked = passages.slice(0, end < 0 ? passages.length : end + 1);
   let left = QUESTION_CHARS;
-  const from = lastIndex(asked, ({ text }) => (left -= text.length) < 0) + 1;
-  return new Set(asked.slice(Math.min(from, asked.length - 1)));
+  const first = asked.filter(({ text }) => (left -= text.length) >= 0);
+  return new Set([...first, ...asked.slice(-1)]);
 }
 
 /** How many of the next messages are looked at for a repetition. */
