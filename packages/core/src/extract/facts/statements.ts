@@ -63,12 +63,14 @@ export function constraints(nodes: readonly Node[]): readonly Fact[] {
     if (expanded.has(index)) return [];
     const by = message.role === 'system' ? 'system' : 'user';
     const given = textOf(message);
-    return atBothEnds(demands(isHandedOver(given) ? quotedIn(given) : given)).map(({ kind, text }): Fact => ({
-      kind,
-      text,
-      by,
-      turn,
-    }));
+    return atBothEnds(demands(isHandedOver(given) ? quotedIn(given) : given)).map(
+      ({ kind, text }): Fact => ({
+        kind,
+        text,
+        by,
+        turn,
+      }),
+    );
   });
 }
 
