@@ -173,7 +173,7 @@ test('commits, branches, pushes and pull requests are kept', () => {
     [
       ['commit', '4be91c0 Cache the tokens'],
       ['branch', 'fix/tokens'],
-      ['push', 'fix/tokens → fix/tokens'],
+      ['push', 'fix/tokens at 4be91c0'],
       ['pull request', 'https://github.com/o/r/pull/17'],
     ],
   );

@@ -127,7 +127,7 @@ export function appendedStart(text: string): number {
 }
 
 /** True for a report in prose with headings: it ends with what was found. */
-export const isReport = (text: string): boolean =>
+const isReport = (text: string): boolean =>
   !NUMBERED.test(text) && (text.slice(0, REPORT_CHARS).match(/^#{1,4} \S/gm)?.length ?? 0) >= 2;
 
 const REPORT_CHARS = 4_000;

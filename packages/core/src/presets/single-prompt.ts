@@ -25,7 +25,7 @@ const LEAST_SHARE = 0.25;
 const MOST_SHARE = 0.92;
 const LEAST_KEPT_SHARE = 0.08;
 /** What is added to a written summary, compared with it. */
-const RECORD_SHARE = 0.05;
+const RECORD_SHARE = 0.1;
 
 /**
  * One conversation into one prompt of a given size. No request follows, so there is neither a cache to spare nor a

@@ -88,17 +88,22 @@ function accountText(summary: Summary, chars: number, taskIsShown: boolean): str
   const title = `[Summary ${SUMMARY_RENDER_VERSION}, round ${summary.round}]`;
   const { body: written, analysis } = accountParts(summary.prose ?? '');
   const body = written.length + analysis.length < chars * SPARE_SHARE ? written : dedented(written);
-  const lines = recordLines(summary, taskIsShown);
+  const lines = recordLines(summary, body, taskIsShown);
   const space = chars - title.length - FRAME_CHARS;
-  const { chosen: first, leftOut } = chosenAlways(
-    lines.filter(isAlways),
-    body,
-    Math.max(LEAST_ALWAYS_CHARS, Math.min(space - body.length, chars * ALWAYS_SHARE)),
-  );
   const recordChars = Number.isFinite(chars)
     ? Math.min(chars * RECORD_SHARE, chars * LEAST_RECORD_SHARE + openFailureChars(summary))
     : 0;
-  let account = accountWithin(body, space - lengthOf([...first]) - recordChars);
+  const alwaysChars = Math.max(
+    LEAST_ALWAYS_CHARS,
+    Math.min(space - body.length, chars * ALWAYS_SHARE),
+  );
+  const beside = (shown: string): Always =>
+    chosenAlways(lines.filter(isAlways), shown, alwaysChars);
+  const within = (first: ReadonlySet<Line>): string =>
+    accountWithin(body, space - lengthOf([...first]) - recordChars);
+  // What the account says where it is cut has to be said beside it.
+  const { chosen: first, leftOut } = beside(within(beside(body).chosen));
+  let account = within(first);
   const shown = new SeenWords([account, ...[...first].map(({ text }) => text)].join('\n'));
   let left = space - account.length - lengthOf([...first]);
   const rest = new Set<Line>();
@@ -158,9 +163,7 @@ function chosenAlways(lines: readonly Line[], body: string, mostChars: number): 
     const isSaid =
       line.section === 'Original Task'
         ? seen.freshShare(wordsOf(line.text)) < (body.length < THIN_CHARS ? LEAST_FRESH : NEW_TASK)
-        : line.section === 'Open Items'
-          ? seen.freshShare(wordsOf(line.text)) < NEW_ITEM
-          : account.includes(flat(line.text));
+        : account.includes(flat(line.text));
     if (isSaid) continue;
     if (line.text.length + 1 > left) leftOut += 1;
     else {
@@ -179,8 +182,6 @@ interface Always {
 /** A longer account says what the task is; the first request is then shown only if the account is about another one. */
 const THIN_CHARS = 1_500;
 const NEW_TASK = 0.9;
-/** An account says what is open: an item is shown only if the account does not speak of it. */
-const NEW_ITEM = 0.5;
 const LEAST_ALWAYS_CHARS = 600;
 
 /** A text without case, punctuation and list marks. */
@@ -212,7 +213,7 @@ function listed(section: Section, texts: readonly string[], weight: number): rea
 const always = (line: Line): Line => ({ ...line, always: true });
 const thin = (line: Line): Line => ({ ...line, fills: 'thin account' });
 
-function recordLines(s: Summary, taskIsShown: boolean): readonly Line[] {
+function recordLines(s: Summary, body: string, taskIsShown: boolean): readonly Line[] {
   const open = s.items.filter(({ state }) => state !== 'done');
   const { task, splitTurn } = s;
   return [
@@ -233,8 +234,8 @@ function recordLines(s: Summary, taskIsShown: boolean): readonly Line[] {
       openOutcomes(s).map((outcome) => commandText(outcome, s)),
       1,
     ),
-    ...listed('Repository', repositoryTexts(sinceAccount(s)), 1.2),
-    ...alsoChanged(s),
+    ...listed('Repository', repositoryTexts(sinceAccount(s, body)), 1.2).map(always),
+    ...alsoChanged(s, body),
     ...listed('Changes Seen', (s.seen ?? []).map(seenText), 0.9).map(thin),
     ...listed(
       'Artifacts',
@@ -263,10 +264,10 @@ function openFailureChars(s: Summary): number {
 }
 
 /** What happened in the repository, without commits older than one that the account names: it chose among those. */
-function sinceAccount({ repository = [], prose }: Summary): readonly RepositoryEvent[] {
+function sinceAccount({ repository = [] }: Summary, body: string): readonly RepositoryEvent[] {
   const newest = lastIndex(
     repository,
-    ({ kind, text }) => kind === 'commit' && (prose ?? '').includes(text.slice(0, SHORT_HASH)),
+    ({ kind, text }) => kind === 'commit' && body.includes(text.slice(0, SHORT_HASH)),
   );
   return repository.filter(({ kind }, i) => kind !== 'commit' || i > newest);
 }
@@ -274,9 +275,9 @@ function sinceAccount({ repository = [], prose }: Summary): readonly RepositoryE
 const SHORT_HASH = 7;
 
 /** The files that were changed and that the account does not name: all of them in one line, or none. */
-function alsoChanged({ files, prose }: Summary): readonly Line[] {
+function alsoChanged({ files }: Summary, body: string): readonly Line[] {
   const paths = changedFiles(files)
-    .filter(({ path }) => !(prose ?? '').includes(path.slice(path.lastIndexOf('/') + 1)))
+    .filter(({ path }) => !body.includes(path.slice(path.lastIndexOf('/') + 1)))
     .map(
       ({ path, deleted, written }) =>
         `${path} (${deleted ? 'deleted' : written ? 'created' : 'edited'})`,

@@ -7,7 +7,7 @@ import { commandIn } from '../anchors/shell.ts';
 const COMMIT = /^\[([\w./-]{1,120})(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.{1,200})$/m;
 const SWITCHED = /^(?:Switched to (?:a new )?branch '([^'\n]{1,120})'|On branch (\S{1,120}))/m;
 const PUSHED =
-  /^\s{0,4}(?:[+*] )?(?:\[new branch\]|[0-9a-f]{7,}\.{2,3}[0-9a-f]{7,})\s+(\S{1,120}) -> (\S{1,120})/m;
+  /^\s{0,4}(?:[+*] )?(?:\[new branch\]|[0-9a-f]{7,}\.{2,3}([0-9a-f]{7,}))\s+(\S{1,120}) -> (\S{1,120})/m;
 const PULL_REQUEST = /https:\/\/[\w.-]{1,60}\/[\w.-]{1,60}\/[\w.-]{1,80}\/pull\/\d+/;
 /** Other commands show the pull requests of other people too. */
 const OPENS_PULL_REQUEST = /\bgh pr (?:create|edit|ready|merge|reopen)\b/;
@@ -24,7 +24,7 @@ export function repositoryEvents(
   nodes: readonly Node[],
   before: readonly RepositoryEvent[],
 ): readonly RepositoryEvent[] {
-  const events = new Map(before.map((event) => [`${event.kind} ${event.text}`, event]));
+  const events = new Map(before.map((event) => [keyOf(event), event]));
   const lines = new Map<string, string>();
   for (const { message, index } of nodes) {
     for (const call of callsOf(message)) {
@@ -38,14 +38,17 @@ export function repositoryEvents(
       const text = headOf(resultText(result), READ_CHARS);
       if (result.outcome !== 'failure') removeCommits(events, commitsUndone(line, text));
       for (const event of eventsIn(line, text)) {
-        const key = `${event.kind} ${event.text}`;
-        events.delete(key);
-        events.set(key, { ...event, at: index });
+        events.delete(keyOf(event));
+        events.set(keyOf(event), { ...event, at: index });
       }
     }
   }
   return [...events.values()].slice(-MOST_EVENTS);
 }
+
+/** Of several pushes of a branch the last one counts. */
+const keyOf = ({ kind, text }: Pick<RepositoryEvent, 'kind' | 'text'>): string =>
+  `${kind} ${kind === 'push' ? text.replace(/ at [0-9a-f]+$/, '') : text}`;
 
 const AMENDS = /(?:^|[|;&]\s*)git (?:-C \S+ )?commit\b[^|;&\n]{0,400}\s--amend\b/m;
 const RESETS =
@@ -79,8 +82,11 @@ function* eventsIn(line: string, text: string): Iterable<Omit<RepositoryEvent, '
     if (!on.startsWith('detached')) yield { kind: 'branch', text: on };
   }
   const pushed = PUSHED.exec(text);
-  if (pushed !== null && /\bpush\b/.test(line))
-    yield { kind: 'push', text: `${pushed[1] ?? ''} → ${pushed[2] ?? ''}` };
+  if (pushed !== null && /\bpush\b/.test(line)) {
+    const [, head, from = '', to = ''] = pushed;
+    const names = from === to ? to : `${from} → ${to}`;
+    yield { kind: 'push', text: head === undefined ? names : `${names} at ${head}` };
+  }
   const pull = OPENS_PULL_REQUEST.test(line) ? PULL_REQUEST.exec(text)?.[0] : undefined;
   if (pull !== undefined) yield { kind: 'pull request', text: pull };
 }
