@@ -163,7 +163,7 @@ function chosenAlways(lines: readonly Line[], body: string, mostChars: number): 
     const isSaid =
       line.section === 'Original Task'
         ? seen.freshShare(wordsOf(line.text)) < (body.length < THIN_CHARS ? LEAST_FRESH : NEW_TASK)
-        : account.includes(flat(line.text));
+        : account.includes(flat(line.text.replace(WORKING_ON, '')));
     if (isSaid) continue;
     if (line.text.length + 1 > left) leftOut += 1;
     else {
@@ -183,6 +183,8 @@ interface Always {
 const THIN_CHARS = 1_500;
 const NEW_TASK = 0.9;
 const LEAST_ALWAYS_CHARS = 600;
+
+const WORKING_ON = /^- Working on: /;
 
 /** A text without case, punctuation and list marks. */
 const flat = (text: string): string =>
