@@ -68,6 +68,8 @@ test('a statement about something else is not cited; what looks like a mistake i
     ['The file has 1438 lines and 5120 words, 12.5% of them long.', '5120, 12.5%'],
     ['The table is in src/other/print.ts since then.', 'src/other/print.ts'],
     ['The table of the old_print.ts was dropped.', 'old_print.ts'],
+    ['The table of the abandoned-print.ts was dropped.', 'abandoned-print.ts'],
+    ['The table of the abandonedprint.ts was dropped.', undefined],
     ['The rules are those of CONTRIBUTING.md and of tree.ts.', undefined],
     ['Port 8080 of print.ts is used by the web server; the file has 1438 lines.', undefined],
     ['Create src/other/print.ts with 300 lines.', undefined],

@@ -4,6 +4,7 @@ import { baseOf } from './evidence.ts';
 const COMMON =
   /^(?:index|main|mod|lib|app|config|settings|types?|utils?|helpers?|common|constants|test|tests|setup|package|tsconfig|readme|changelog|license|makefile|dockerfile|__init__)\b/i;
 const LEAST_STEM = 5;
+const LEAST_LED = 4;
 
 /**
  * The path that was meant by one that no message has: the only known file of that name, in another folder. Undefined if
@@ -28,14 +29,19 @@ const isUsual = (base: string): boolean =>
 const isTest = (path: string): boolean =>
   /(?:^|[/_.-])(?:tests?|specs?|e2e|mocks?)(?:[/_.-]|$)/i.test(path);
 
-/** True if one of some files has a name that is a part of this one, or the other way round, and not much shorter. */
+/**
+ * True if one of some files has a name that is a part of this one, or the other way round, and not much shorter, or if
+ * this one is such a name with another word before it.
+ */
 export function isAlmostKnown(name: string, known: ReadonlySet<string>): boolean {
   const [stem, ending] = stemAndEnding(name);
   return [...known].some((one) => {
     const [other, otherEnding] = stemAndEnding(one);
     const [short, long] = stem.length < other.length ? [stem, other] : [other, stem];
     const isMuch = short.length >= LEAST_STEM && short.length * 2 >= long.length;
-    return otherEnding === ending && isMuch && long.includes(short);
+    const isLed = other.length >= LEAST_LED && /[_-]/.test(stem.at(-1 - other.length) ?? '');
+    if (otherEnding !== ending) return false;
+    return (isMuch && long.includes(short)) || (isLed && stem.endsWith(other));
   });
 }
 
