@@ -244,3 +244,22 @@ test('C6 the files that no check has seen are named, once with those of a reques
   );
   assert.doesNotMatch(checked, /- Changed /);
 });
+
+test('C6 an edit is part of what is declared around it, not of code in a text', () => {
+  const lines = [
+    'func TestThree(t *testing.T) {',
+    '  ask(`Write',
+    '  func Three() int',
+    '  `)',
+    '  a',
+  ];
+  const { files: records } = extracted([
+    ...round('Read', { file_path: '/repo/three_test.go' }, lines.join('\n')),
+    ...round('Edit', {
+      file_path: '/repo/three_test.go',
+      old_string: '  a',
+      new_string: '  check(t)\n  close(t)',
+    }),
+  ]);
+  assert.equal(records[0]?.note, 'changes TestThree');
+});

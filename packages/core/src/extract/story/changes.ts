@@ -89,7 +89,7 @@ const SURROUNDINGS_CHARS = 20_000;
 /** The name of what a place in a file is part of: the last one declared before it. */
 export function declaredBefore(text: string, at: number): string | undefined {
   const end = Math.min(at, text.length);
-  const lines = text.slice(Math.max(0, end - SURROUNDINGS_CHARS), end).split('\n');
+  const lines = withoutTexts(text.slice(Math.max(0, end - SURROUNDINGS_CHARS), end).split('\n'));
   for (const line of reversed(lines)) {
     const bare = line.replace(/^\s*\d+[\t→|]/, '');
     const name = DECLARES.exec(bare)?.[1] ?? METHOD.exec(bare)?.[1];
