@@ -257,7 +257,7 @@ test('C6 an edit is part of what is declared around it, not of code in a text', 
     ...round('Read', { file_path: '/repo/three_test.go' }, lines.join('\n')),
     ...round('Edit', {
       file_path: '/repo/three_test.go',
-      old_string: '  a',
+      old_string: '  assertNothing(t)',
       new_string: '  check(t)\n  close(t)',
     }),
   ]);
