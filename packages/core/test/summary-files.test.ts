@@ -251,7 +251,7 @@ test('C6 an edit is part of what is declared around it, not of code in a text', 
     '  ask(`Write',
     '  func Three() int',
     '  `)',
-    '  a',
+    '  assertNothing(t)',
   ];
   const { files: records } = extracted([
     ...round('Read', { file_path: '/repo/three_test.go' }, lines.join('\n')),
