@@ -4,6 +4,7 @@ import type { FileAccess } from '../anchors/files.ts';
 import { VOICE } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 import { replacementsIn, type Replacement } from '../story/changes.ts';
+import { isImport } from './quote.ts';
 
 /** Lines of a file from the first to the last that an edit changes, as the edit leaves them. */
 export interface EditBlock {
@@ -121,13 +122,14 @@ function blockOf({
   const isNew = (line: string): boolean => !old.has(line) && line.trim() !== '';
   const [from, to] = [lines.findIndex(isNew), lastIndex(lines, isNew) + 1];
   const block = lines.slice(Math.max(0, from), to);
-  if (places > 1 || block.length < LEAST_LINES || block.every((line) => IMPORTS.test(line.trim())))
+  if (
+    places > 1 ||
+    block.length < LEAST_LINES ||
+    block.every((line) => isImport(line) || /^\W*$/.test(line))
+  )
     return undefined;
   return block.join('\n').length > BLOCK_CHARS ? undefined : { from, to };
 }
-
-const IMPORTS =
-  /^(?:import\b.*|from \S+ import\b.*|use [\w:{}, ]+;|#include\b.*|using \S+;|(?!(?:return|case|yield) )(?:\w+ )?["'][\w@./:-]+["']|[()]*)$/;
 
 function dedented(lines: readonly string[]): string {
   const indents = lines.filter((line) => line.trim() !== '' && line !== GAP).map(indentOf);

@@ -44,9 +44,11 @@ const LONE_WORD = /^\W*(?:[a-z]+|[A-Z][a-z]*|[A-Z]+)\W*$/;
 /** What tools put around what they say: the blobs of a diff, the frame of a command's output. */
 const FRAME =
   /^(?:index [0-9a-f]+\.\.[0-9a-f]+|(?:Chunk ID|Wall time|Original token count|Output|Command|Total output lines):|(?:Exit code:|Process exited with code) 0$|<frozen )/;
-/** A line that only names what a file needs, or a row of a folder's listing. */
+/** A line that only names what a file needs. */
 const IMPORTS =
-  /^[+]?\s*(?:import\b(?!.*\()|from\s+\S+\s+import\b|#include\b|using\s[\w.]+;|use\s[\w:{}, ]+;|package\s\w+;?$|["'][\w@.~/:-]+["'][,;]?$)/;
+  /^[+]?\s*(?:import\b(?!.*\w\()|from\s+\S+\s+import\b|#include\b|using\s[\w.]+;|use\s[\w:{}, ]+;|package\s\w+;?$|(?!(?:return|case|yield)\b)(?:\w+ )?["'][\w@.~/:-]+["'][,;]?$)/;
+export const isImport = (line: string): boolean => IMPORTS.test(line);
+/** A row of a folder's listing. */
 const LISTED = /^(?:total \d+$|[-dlbcps][-rwxsStT]{9}[@+.]?\s)/;
 
 /** A test package that passed, or has none. */

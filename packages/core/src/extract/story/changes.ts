@@ -2,6 +2,7 @@ import { lastIndex, reversed } from '../../check/list.ts';
 import { isJsonObject, parseJson, type JsonObject } from '../../message/json.ts';
 import { headOf } from '../../message/text.ts';
 import { hasPatch, patchedFiles } from '../anchors/patch.ts';
+import { isImport } from '../quotes/quote.ts';
 
 /** What an edit took away and what it put in its place. */
 export interface Replacement {
@@ -177,7 +178,6 @@ function listed(names: readonly string[], most: number): string {
 }
 
 const LONGEST_LINE = 110;
-const IMPORTS = /^(?:import\b|from\s|use\s|using\s|#include|\w* ?["'][\w@./:-]+["'],?;?$)/;
 
 /** The one line that an edit replaces by another, if it is short; undefined for any other edit. */
 function changedLine(before: string, after: string): Replacement | undefined {
@@ -190,7 +190,7 @@ function changedLine(before: string, after: string): Replacement | undefined {
   if (to === '')
     return from.length > LONGEST_LINE ||
       !/\w{3}/.test(from) ||
-      IMPORTS.test(from) ||
+      isImport(from) ||
       declared(from) !== undefined
       ? undefined
       : { before: from, after: '' };
