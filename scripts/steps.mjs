@@ -76,11 +76,11 @@ const TASKS = {
 const SLOWEST = [
   'packages/agent/test',
   'packages/stores/test',
+  'packages/core/test',
   'test',
   'packages/adapters/test',
   'packages/cli/test',
   'packages/gateway/test',
-  'packages/core/test',
 ];
 
 /** All test files, in groups. */
