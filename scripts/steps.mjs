@@ -29,7 +29,7 @@ const OXLINT = ['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnin
 const OXFMT = ['node_modules/oxfmt/bin/oxfmt'];
 
 /** The compiler and the linter are Go programs, which otherwise collect garbage for a tenth of their time. */
-const FEW_COLLECTIONS = { GOGC: '400' };
+const FEW_COLLECTIONS = { GOGC: '800' };
 
 const TSC = ['node_modules/typescript/bin/tsc', '-b'];
 
