@@ -11,7 +11,7 @@ import {
   statfsSync,
 } from 'node:fs';
 import { availableParallelism, freemem, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { runCommand } from '../packages/cli/bin/runtime.mjs';
 import { groupTests } from './test-groups.mjs';
 
@@ -29,7 +29,7 @@ const OXLINT = ['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnin
 const OXFMT = ['node_modules/oxfmt/bin/oxfmt'];
 
 /** The compiler and the linter are Go programs, which otherwise collect garbage for a tenth of their time. */
-const FEW_COLLECTIONS = { GOGC: '400' };
+const FEW_COLLECTIONS = { GOGC: '800' };
 
 const TSC = ['node_modules/typescript/bin/tsc', '-b'];
 
@@ -38,6 +38,11 @@ const TSC = ['node_modules/typescript/bin/tsc', '-b'];
  * @type {Step}
  */
 const COMPILE = { name: 'compile', args: [...TSC, '--noCheck'], env: FEW_COLLECTIONS };
+
+const COMMAND = 'node_modules/.cache/command';
+
+/** @type {Step} */
+const BUNDLE = { name: 'bundle', args: ['scripts/bundle-command.mjs', COMMAND] };
 
 /** @type {Step[]} */
 const CHECKS = [
@@ -76,11 +81,11 @@ const TASKS = {
 const SLOWEST = [
   'packages/agent/test',
   'packages/stores/test',
+  'packages/core/test',
   'test',
   'packages/adapters/test',
   'packages/cli/test',
   'packages/gateway/test',
-  'packages/core/test',
 ];
 
 /** All test files, in groups. */
@@ -95,7 +100,11 @@ function checksAndTests() {
     ...check,
     args: ['--import=./scripts/low-priority.mjs', ...check.args],
   }));
-  return [COMPILE, { ...tests(everyTest, [], inMemory()), beside }];
+  const env = { ...inMemory(), BOBBIN_TEST_COMMAND: resolve(COMMAND, 'bobbin.js') };
+  return [
+    { ...COMPILE, beside: [BUNDLE] },
+    { ...tests(everyTest, [], env), beside },
+  ];
 }
 
 const MEMORY = '/dev/shm';
