@@ -122,14 +122,13 @@ function blockOf({
   const isNew = (line: string): boolean => !old.has(line) && line.trim() !== '';
   const [from, to] = [lines.findIndex(isNew), lastIndex(lines, isNew) + 1];
   const block = lines.slice(Math.max(0, from), to);
-  if (
-    places > 1 ||
-    block.length < LEAST_LINES ||
-    block.every((line) => isImport(line) || /^\W*$/.test(line))
-  )
-    return undefined;
+  if (places > 1 || block.length < LEAST_LINES || block.every(isOfImports)) return undefined;
   return block.join('\n').length > BLOCK_CHARS ? undefined : { from, to };
 }
+
+/** A line of imports. A text before a comma is one of a list. */
+const isOfImports = (line: string): boolean =>
+  /^\W*$/.test(line) || (isImport(line) && !line.trimEnd().endsWith(','));
 
 function dedented(lines: readonly string[]): string {
   const indents = lines.filter((line) => line.trim() !== '' && line !== GAP).map(indentOf);
