@@ -13,7 +13,8 @@ export function manifestOf(workspace: Workspace): object {
     license,
     repository,
     type: 'module',
-    sideEffects: false,
+    // A bundler may leave out all that is not used, except the check of Node's version.
+    sideEffects: ['./gateway/dist/node-version.js'],
     bin: { bobbin: 'cli/bin/bobbin.mjs', 'bobbin-mcp': 'adapters/dist/mcp/command.js' },
     exports: publishedExports(exports ?? {}),
     peerDependencies: peers,
