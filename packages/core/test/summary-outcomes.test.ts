@@ -282,3 +282,31 @@ test('the last run is shown with fewer lines rather than not at all', () => {
     /\n## Commands\n(?:- \[m2\][^]*)?- \[m4\] go build \.\/\.\.\.[^\n]*\n· src\/part_0\.go:0:1: [^\n]*\n· \(\d more\)/,
   );
 });
+
+test('what a test of Go logs is no failure if its package passed', () => {
+  const log = '    queue_test.go:31: the queue has 3 items';
+  const [passed] = ended(['go test -v ./queue', `${log}\n--- PASS: TestQueue (0.1s)\nPASS`]);
+  assert.deepEqual([passed?.outcome, passed?.error], ['success', undefined]);
+  const [failed] = ended([
+    'go test -v ./...',
+    `${log}\n--- FAIL: TestQueue (0.1s)\nok  \texample.com/clock\t0.3s`,
+  ]);
+  assert.deepEqual(
+    [failed?.outcome, failed?.error],
+    ['failure', '--- FAIL: TestQueue\nqueue_test.go:31: the queue has 3 items'],
+  );
+});
+
+test('the state names checks that failed when they ran last', () => {
+  const text = renderSummary(
+    summaryOf([
+      ...runs(['make lint', '0 problems'], ['make test', '--- FAIL: TestQueue (0.1s)', 'failure']),
+    ]),
+  );
+  assert.match(text, /\n## State at m5\n- Failed when last run \[m4\]: make test\n\n/);
+  const over = runs(
+    ['make test', '--- FAIL: TestQueue (0.1s)', 'failure'],
+    ['make test', '9 tests passed', 'success'],
+  );
+  assert.doesNotMatch(renderSummary(summaryOf(over)), /Failed when last run/);
+});

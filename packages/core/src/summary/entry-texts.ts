@@ -1,6 +1,6 @@
 import { lastOf, sorted } from '../check/list.ts';
 import { jsonText } from '../message/json.ts';
-import { linesOf } from '../message/text.ts';
+import { linesOf, oneLine } from '../message/text.ts';
 import type {
   ArtifactReference,
   Item,
@@ -113,6 +113,24 @@ const VERDICT =
 /** True for the run of a check that says how it ended. */
 export function isCheck(one: ToolOutcome): boolean {
   return CHECKS.test(one.call) && (!hasPassed(one) || VERDICT.test(one.result ?? ''));
+}
+
+const MOST_FAILING = 3;
+const CALL_CHARS = 120;
+
+/** The checks whose last run failed, and whether files were changed since: what a list of items says is done may not be. */
+export function failingTexts(
+  outcomes: readonly ToolOutcome[],
+  lastEdit: number,
+): readonly string[] {
+  return tellingOutcomes(outcomes)
+    .filter((one) => isCheck(one) && !hasPassed(one) && one.resolution === undefined)
+    .slice(-MOST_FAILING)
+    .map(({ call, at }) => {
+      const where = at === undefined ? '' : ` [m${at + 1}]`;
+      const since = at !== undefined && at < lastEdit ? ', before the last edits' : '';
+      return `- Failed when last run${where}${since}: ${oneLine(call, CALL_CHARS)}`;
+    });
 }
 
 /** A command with its status if that is certain, and the lines that decide how it ended. */

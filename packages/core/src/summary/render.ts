@@ -7,6 +7,7 @@ import {
   artifactText,
   because,
   currentTexts,
+  failingTexts,
   indented,
   itemTexts,
   outcomeText,
@@ -209,6 +210,7 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
   for (const text of currentTexts(s.currentTask, s.items)) add('State', RANK.state, text);
   for (const step of s.currentPlan) add('State', RANK.state, `- In progress: ${step}`);
   addList('State', RANK.state, SHARE.items, itemTexts(s.items));
+  for (const text of failingTexts(s.outcomes, lastEdit(s.files))) add('State', RANK.state, text);
   for (const text of unchangedTexts(s)) add('State', RANK.state, text);
   for (const text of changeTexts(s)) add('State', RANK.state, text);
   addList('State', RANK.state, SHARE.repository, repositoryTexts(s.repository ?? []));

@@ -119,6 +119,8 @@ function endingOf(result: ResultPart, command: string): Ending {
     else if (TOTAL.test(line)) totals.push(clean(line));
     if (/\w/.test(line) && !SAYS_NOTHING.test(line)) last = line;
   }
+  // Go's tests log in the form in which they say what failed.
+  if ([...errors].every((line) => GO_LOG.test(line)) && GO_PASSED.test(sample)) errors.clear();
   if (passed > 0) totals.push(`${passed} × ok${errors.size === 0 ? ', all passed' : ''}`);
   const ended =
     EXIT.exec(text.slice(0, EXIT_CHARS))?.[1] ?? EXIT.exec(text.slice(-EXIT_CHARS))?.[1];
@@ -140,6 +142,8 @@ function endingOf(result: ResultPart, command: string): Ending {
   };
 }
 
+const GO_LOG = /^[\w./-]{0,200}_test\.go:\d+: /;
+const GO_PASSED = /^(?:[ \t]{0,40}--- PASS: |PASS$|ok[ \t])/m;
 const isLogged = (line: string): boolean => LOGGED.test(line) && !ASSERTS.test(line);
 const isFailure = (line: string): boolean => FAILURE.test(line) || COUNTED.test(line);
 
