@@ -180,3 +180,14 @@ test('what a text in a file declares is no declaration of the file', () => {
   const cut = lines.slice(2).join('\n');
   assert.match(renderSummary(summaryOf(edit('/repo/a.go', 'x', cut))), /: adds hello\n/);
 });
+
+test('a block with gaps in many places is not shown', () => {
+  const lines = Array.from({ length: 7 }, (_, i) => `queue_${i} = open(broker_${i * 31})`);
+  const changed = (...at: readonly number[]): unknown => {
+    const later = at.flatMap((i) => edit('/repo/a.py', lines[i] ?? '', 'pass'));
+    return added(summaryOf([...edit('/repo/a.py', 'nothing', lines.join('\n')), ...later]));
+  };
+  const left = lines.map((line, i) => (i === 1 || i === 3 ? '…' : line));
+  assert.deepEqual(changed(1, 3), { '/repo/a.py': left });
+  assert.deepEqual(changed(1, 3, 5), { '/repo/a.py': [] });
+});

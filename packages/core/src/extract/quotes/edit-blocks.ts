@@ -22,6 +22,8 @@ const BLOCK_CHARS = 900;
 const LEAST_LINES = 2;
 /** Where a later edit took lines away. */
 const GAP = '…';
+/** Lines between more gaps say little. */
+const MOST_GAPS = 2;
 
 /** What the edits of a conversation left in its files. */
 export class EditBlocks {
@@ -61,10 +63,15 @@ export class EditBlocks {
   }
 
   #left(file: FileAccess, of: number, lines: readonly string[]): readonly string[] {
-    const left = lines
-      .map((line) => (this.isGone(file, of, line) ? GAP : line))
-      .filter((line, i, all) => line !== GAP || all[i - 1] !== GAP);
-    return left.every((line) => line === GAP || line.trim() === '') ? [] : left;
+    const left: string[] = [];
+    for (const line of lines) {
+      const shown = this.isGone(file, of, line) ? GAP : line;
+      const isAfterGap = left.at(-1) === GAP;
+      if (!isAfterGap || (shown !== GAP && shown.trim() !== '')) left.push(shown);
+    }
+    const gaps = left.filter((line) => line === GAP).length;
+    const isEmpty = left.every((line) => line === GAP || line.trim() === '');
+    return isEmpty || gaps > MOST_GAPS ? [] : left;
   }
 
   /** The blocks of one call, if it changed something. */
