@@ -92,3 +92,31 @@ test('what was handed over is cut by its parts, not in the middle', () => {
   assert.doesNotMatch(text, /characters left out/);
   assert.match(text, /\n…\n/);
 });
+
+const rendered = (given: string): string => {
+  const nodes = thread(user(given), assistant('Done so far.')).path();
+  return renderSummary(extract({ nodes, previous: null, task: given, round: 1 }));
+};
+
+test('a block of code that does not end hides no later section, and open work alone is shown', () => {
+  const open = ACCOUNT.replace('   ```\n   - src/printer', '   - src/printer');
+  assert.notEqual(open, ACCOUNT);
+  assert.match(rendered(open), /\n {0,8}3\. All user messages:\n/);
+  const only =
+    'This session is being continued from a previous conversation.\n\n1. Pending Tasks:\n   - Widen it.';
+  assert.match(rendered(only), /as It Was Then\n1\. Pending Tasks:\n {2}- Widen it\.\n/);
+});
+
+test('a quotation in a quotation is one rule, and only lists and typographic marks quote', () => {
+  const said = [
+    'This session is being continued from a previous conversation.',
+    '- "never use "any" in the code"',
+    'The 12" screen: never shrink it. The user said “always use serif fonts”.',
+  ].join('\n');
+  const nodes = thread(user(said)).path();
+  const { facts } = extract({ nodes, previous: null, task: said, round: 1 });
+  assert.deepEqual(
+    facts.map(({ text }) => text),
+    ['never use "any" in the code', 'always use serif fonts'],
+  );
+});

@@ -262,6 +262,7 @@ test('a suite that failed is not settled by a run of another one', () => {
   const text = (...later: readonly Run[]): string =>
     renderSummary(summaryOf(runs(failed, ...later)));
   assert.doesNotMatch(text(['npm test', '20 tests passed']), /passed later/);
+  assert.match(text(['npm run test:all', '20 tests passed']), /passed later/);
   const tagged: Run = ['go test -tags=integration ./...', 'ok  example.com/queue  0.3s'];
   assert.match(text(tagged), /- \[m2\] npm run test:integration[^\n]* — passed later, in m4\n/);
 });
@@ -295,6 +296,15 @@ test('what a test of Go logs is no failure if its package passed', () => {
     [failed?.outcome, failed?.error],
     ['failure', '--- FAIL: TestQueue\nqueue_test.go:31: the queue has 3 items'],
   );
+});
+
+test('of Go’s tests that were not shown whole, what is wrong counts', () => {
+  const wrong = '    queue_test.go:31: want 3 items, got 4\nok  \texample.com/clock\t0.3s';
+  for (const output of [wrong, `${wrong}\nexit status 1`])
+    assert.equal(
+      ended(['go test ./...', output])[0]?.error,
+      'queue_test.go:31: want 3 items, got 4',
+    );
 });
 
 test('the state names checks that failed when they ran last', () => {

@@ -123,12 +123,12 @@ export function appendedStart(text: string): number {
   const end = text.trimEnd();
   const tag = APPENDED.exec(end.slice(-20))?.[1];
   const at = tag === undefined ? -1 : end.lastIndexOf(`<${tag}>`);
-  return at < 0 ? text.length : text.slice(0, at).trimEnd().replace(SUB_AGENT, '').length;
+  return at <= 0 ? text.length : text.slice(0, at).trimEnd().replace(SUB_AGENT, '').length;
 }
 
 /** True for a report in prose with headings: it ends with what was found. */
 const isReport = (text: string): boolean =>
-  !NUMBERED.test(text) && (text.slice(0, REPORT_CHARS).match(/^#{1,4} \S/gm)?.length ?? 0) >= 2;
+  !NUMBERED.test(text) && (text.slice(0, REPORT_CHARS).match(/^#{2,4} \S/gm)?.length ?? 0) >= 2;
 
 const REPORT_CHARS = 4_000;
 

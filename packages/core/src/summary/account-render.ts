@@ -54,6 +54,7 @@ export function fitSummaryText(
 }
 
 const MOST_TRIES = 12;
+const MOST_CUTS = 4;
 const LEAST_CHARS = 80;
 
 const SECTIONS = [
@@ -101,9 +102,16 @@ function accountText(summary: Summary, chars: number, taskIsShown: boolean): str
     chosenAlways(lines.filter(isAlways), shown, alwaysChars);
   const within = (first: ReadonlySet<Line>): string =>
     accountWithin(body, space - lengthOf([...first]) - recordChars);
-  // What the account says where it is cut has to be said beside it.
-  const { chosen: first, leftOut } = beside(within(beside(body).chosen));
+  // What the account says where it is cut has to be said beside it, which may cut it again.
+  let { chosen: first, leftOut } = beside(body);
   let account = within(first);
+  for (let tries = 0; tries < MOST_CUTS; tries++) {
+    const next = beside(account);
+    ({ leftOut } = next);
+    if ([...next.chosen].every((line) => first.has(line))) break;
+    first = new Set([...first, ...next.chosen]);
+    account = within(first);
+  }
   const shown = new SeenWords([account, ...[...first].map(({ text }) => text)].join('\n'));
   let left = space - account.length - lengthOf([...first]);
   const rest = new Set<Line>();

@@ -15,7 +15,7 @@ export const ANALYSIS_HEADING = 'Analysis:';
 /** The line that begins an analysis, or the tag before its text. */
 const MARK = /^\s*<analysis>|^\W{0,4}analysis\W{0,4}$/i;
 const SUMMARY = /^\W{0,4}summary\W{0,4}$/i;
-const HEADING = /^\s{0,3}#{1,6}\s+(.*?)\s*#*$/;
+const HEADING = /^\s{0,3}#{1,6}\s+(\S.*)$/;
 const RULE = /^\s*(?:[-=_*]\s*){3,}$/;
 const FENCE = /^\s*(?:```|~~~)/;
 /** How this project's own summaries begin. */
@@ -58,13 +58,20 @@ function neutral(lines: readonly string[]): string {
   for (const line of lines) {
     if (FENCE.test(line)) isCode = !isCode;
     else if (!isCode && (TAG.test(line) || RULE.test(line))) continue;
-    const heading = isCode ? undefined : HEADING.exec(line)?.[1];
-    out.push(heading === undefined ? line.trimEnd() : `**${heading.replaceAll('**', '')}**`);
+    const heading = isCode ? undefined : HEADING.exec(line.trimEnd())?.[1];
+    out.push(heading === undefined ? line.trimEnd() : `**${withoutMarks(heading)}**`);
   }
   return out
     .join('\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim();
+}
+
+/** A heading without the marks at its end and those of bold text. */
+function withoutMarks(heading: string): string {
+  let end = heading.length;
+  while (heading[end - 1] === '#') end--;
+  return heading.slice(0, end).trimEnd().replaceAll('**', '');
 }
 
 /** Lines of an account that only make sense together: a paragraph, a list item with what belongs to it, a block of code. */
@@ -265,18 +272,16 @@ function blocksOf(account: string): readonly Block[] {
 /** An account that was handed over, without its scaffolding, its code and what was open: all that has changed since. */
 export function handedOver(text: string): string {
   let [isOpen, isCode] = [false, false];
-  return dedented(accountParts(cleanAccount(text)).body)
-    .split('\n')
-    .filter((line) => {
-      if (FENCE.test(line)) {
-        isCode = !isCode;
-        return false;
-      }
-      if (SECTION.test(line)) isOpen = OPEN_WORK.test(line);
-      return !isOpen && !isCode;
-    })
-    .join('\n')
-    .trim();
+  const body = dedented(accountParts(cleanAccount(text)).body);
+  const settled = body.split('\n').filter((line) => {
+    if (FENCE.test(line)) {
+      isCode = !isCode;
+      return false;
+    }
+    if (SECTION.test(line.trim())) [isOpen, isCode] = [OPEN_WORK.test(line), false];
+    return !isOpen && !isCode;
+  });
+  return settled.join('\n').trim() || body;
 }
 
 const LISTED = /^\s*(?:[-*•+]|\d{1,3}[.)])\s/;

@@ -82,7 +82,7 @@ const SOME_TESTS = /\s-(?:-?run|k|t|-grep|-filter)\b|[\w/]\.(?:test|spec)\.|_tes
 
 /** The suites that a call names, such as "integration" in `test:integration` and in `-tags=integration`. */
 const suitesOf = (call: string): readonly string[] =>
-  [...call.matchAll(/\btests?:([\w:-]{1,40})|-tags[= ](\w{1,40})/g)].map(
+  [...call.matchAll(/\btests?:(?!:)([\w:-]{1,40})|-tags[= ](\w{1,40})/g)].map(
     ([, task, tag]) => task ?? tag ?? '',
   );
 
@@ -93,7 +93,8 @@ function settles(later: ToolOutcome, failed: ToolOutcome): boolean {
     return (
       TESTS.test(later.call) &&
       (!SOME_TESTS.test(later.call) || SOME_TESTS.test(failed.call)) &&
-      suitesOf(failed.call).every((suite) => suitesOf(later.call).includes(suite))
+      (suitesOf(later.call).some((suite) => /^(?:all|ci)$/.test(suite)) ||
+        suitesOf(failed.call).every((suite) => suitesOf(later.call).includes(suite)))
     );
   if (LINTS.test(failed.call)) return LINTS.test(later.call);
   return BUILDS.test(failed.call) && [TESTS, LINTS, BUILDS].some((kind) => kind.test(later.call));

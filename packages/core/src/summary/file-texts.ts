@@ -57,7 +57,14 @@ export function changeTexts({
 export function unchangedTexts({ task, files }: Summary): readonly string[] {
   const changed = new Set(changedFiles(files).map(({ path }) => nameOf(path)));
   const given = task === null || isHandedOver(task) ? '' : task;
-  const named = new Set(given.split(/[^\w@./-]+/).map((word) => nameOf(word)));
+  const named = new Set(
+    given
+      .split(/(?<=[.!?])\s|\n/)
+      .filter((sentence) => !LEAVES.test(sentence))
+      .flatMap((sentence) => sentence.split(/[^\w@./-]+/))
+      .map((word) => nameOf(word).replace(/\.+$/, ''))
+      .filter((name) => name.length <= LONGEST_NAME),
+  );
   const done = [...named].filter((name) => changed.has(name) && kindOf(name) !== undefined);
   const kinds = new Set(done.map(kindOf));
   const open = [...named].filter((name) => !changed.has(name) && kinds.has(kindOf(name)));
@@ -68,6 +75,9 @@ export function unchangedTexts({ task, files }: Summary): readonly string[] {
 
 /** One file that was changed does not make a list of files a plan. */
 const LEAST_DONE = 2;
+const LONGEST_NAME = 80;
+/** Says of a file that it is not to be changed. */
+const LEAVES = /\b(?:not|never|leave|except|without|unchanged|n['’]t)\b/i;
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 const kindOf = (name: string): string | undefined => /.(\.\w{1,5})$/.exec(name)?.[1];
 

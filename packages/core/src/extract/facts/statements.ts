@@ -76,7 +76,13 @@ export function constraints(nodes: readonly Node[]): readonly Fact[] {
 
 /** What a model quotes, line by line: in its account of an earlier session only that is what the user said. */
 const quotedIn = (text: string): string =>
-  [...text.matchAll(/"([^"\n]{4,600})"/g)].map(([, quoted]) => quoted).join('\n');
+  [
+    ...text.matchAll(
+      /^[ \t]{0,20}(?:[-*•]|\d{1,3}[.)])[ \t]+["“]([^\n]{4,600})["”]|“([^”\n]{4,600})”/gm,
+    ),
+  ]
+    .map(([, line, within]) => line ?? within)
+    .join('\n');
 
 type Demand = Pick<Fact, 'kind' | 'text'>;
 

@@ -46,7 +46,7 @@ const FRAME =
   /^(?:index [0-9a-f]+\.\.[0-9a-f]+|(?:Chunk ID|Wall time|Original token count|Output|Command|Total output lines):|(?:Exit code:|Process exited with code) 0$|<frozen )/;
 /** A line that only names what a file needs. */
 const IMPORTS =
-  /^[+]?\s*(?:import\b(?!.*\w\()|from\s+\S+\s+import\b|#include\b|using\s[\w.]+;|use\s[\w:{}, ]+;|package\s\w+;?$|(?!(?:return|case|yield)\b)(?:\w+ )?["'][\w@.~/:-]+["'][,;]?$)/;
+  /^[+]?\s*(?:import\b(?!.*\w\()|from\s+\S+\s+import\b|#include\b|using\s[\w.]+;|use\s[\w:{}, ]+;|package\s\w+;?$|["'][\w@.~/:-]+["'][,;]?$|(?!(?:return|case|yield)\b)\w+ ["'][\w@.~:-]+\/[\w@.~/:-]+["']$)/;
 export const isImport = (line: string): boolean => IMPORTS.test(line);
 /** A row of a folder's listing. */
 const LISTED = /^(?:total \d+$|[-dlbcps][-rwxsStT]{9}[@+.]?\s)/;

@@ -33,7 +33,8 @@ export function rolesOf(nodes: readonly Node[]): ReadonlyMap<number, Role> {
 }
 
 /** Marks that some models put around what they think aloud. */
-const THINKING_TAGS = /<\/?(?:thinking|think|scratchpad)>/g;
+const THINKING_TAGS =
+  /^[ \t]{0,40}<\/?(?:thinking|think|scratchpad)>|<\/(?:thinking|think|scratchpad)>[ \t]{0,40}$/gm;
 
 /** What an agent says in a message. */
 export const saidByAgent = (message: Message): string =>

@@ -119,8 +119,7 @@ function endingOf(result: ResultPart, command: string): Ending {
     else if (TOTAL.test(line)) totals.push(clean(line));
     if (/\w/.test(line) && !SAYS_NOTHING.test(line)) last = line;
   }
-  // Go's tests log in the form in which they say what failed.
-  if ([...errors].every((line) => GO_LOG.test(line)) && GO_PASSED.test(sample)) errors.clear();
+  if (hasOnlyGoLogs([...errors], sample) && result.outcome !== 'failure') errors.clear();
   if (passed > 0) totals.push(`${passed} × ok${errors.size === 0 ? ', all passed' : ''}`);
   const ended =
     EXIT.exec(text.slice(0, EXIT_CHARS))?.[1] ?? EXIT.exec(text.slice(-EXIT_CHARS))?.[1];
@@ -143,7 +142,20 @@ function endingOf(result: ResultPart, command: string): Ending {
 }
 
 const GO_LOG = /^[\w./-]{0,200}_test\.go:\d+: /;
-const GO_PASSED = /^(?:[ \t]{0,40}--- PASS: |PASS$|ok[ \t])/m;
+const GO_PASSED = /^(?:[ \t]{0,40}--- PASS: |PASS$)/m;
+
+/**
+ * True if lines only look like failures: Go's tests log in the form in which they say what failed. Without the line of a
+ * test that passed, none of them may say that something is wrong.
+ */
+function hasOnlyGoLogs(errors: readonly string[], output: string): boolean {
+  if (/^exit status [1-9]/m.test(output) || !errors.every((line) => GO_LOG.test(line)))
+    return false;
+  return (
+    GO_PASSED.test(output) || (/^ok[ \t]/m.test(output) && !errors.some((line) => WRONG.test(line)))
+  );
+}
+
 const isLogged = (line: string): boolean => LOGGED.test(line) && !ASSERTS.test(line);
 const isFailure = (line: string): boolean => FAILURE.test(line) || COUNTED.test(line);
 

@@ -48,7 +48,7 @@ export function repositoryEvents(
 
 /** Of several pushes of a branch the last one counts. */
 const keyOf = ({ kind, text }: Pick<RepositoryEvent, 'kind' | 'text'>): string =>
-  `${kind} ${kind === 'push' ? text.replace(/ at [0-9a-f]+$/, '') : text}`;
+  `${kind} ${kind === 'push' ? text.replace(/ at [0-9a-f]+$/, '').replace(/^(\S+) → \1$/, '$1') : text}`;
 
 const AMENDS = /(?:^|[|;&]\s*)git (?:-C \S+ )?commit\b[^|;&\n]{0,400}\s--amend\b/m;
 const RESETS =

@@ -18,7 +18,7 @@ const LOADED =
 const BRACKETED = /^\[[^\]\n]{0,120}\]$/;
 /** What a host reports in the user's name about work in the background. */
 const NOTIFIES =
-  /^(?:A background (?:task|agent|command)|Background (?:task|agent|command)|Operation stopped by hook|\[?SYSTEM NOTIFICATION|Task notification|Full transcript available at)\b/i;
+  /^(?:A background (?:task|agent|command)|Background (?:task|agent|command)|Operation stopped by hook(?=:)|\[?SYSTEM NOTIFICATION|Task notification|Full transcript available at)\b/i;
 const OPENING = /^<([A-Za-z][\w-]{0,60})(?:\s[^<>]{0,200})?>/;
 /** Blocks in which a host passes on what a person asks. */
 const ASKING =
