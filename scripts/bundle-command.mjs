@@ -33,5 +33,5 @@ await build({
   banner: {
     js: `import { createRequire as bundledRequire } from 'node:module'; const require = bundledRequire(import.meta.url);`,
   },
-  logLevel: 'error',
+  logLevel: 'warning',
 });

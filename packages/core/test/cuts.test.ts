@@ -221,38 +221,36 @@ test('a share of the target is kept', () => {
   assert.equal(shared.index, 4);
 });
 
+const BESIDE_SUMMARY = {
+  kind: 'beside-summary',
+  summaryTokens: 8_000,
+  leastShare: 0.2,
+  mostShare: 0.5,
+} as const;
+
 test('at most a share of the target stays next to a summary; in a prompt of a given size, all that is left', () => {
   const messages = Array.from({ length: 100 }, () => ({
     message: user('x'),
     tokens: 1_000,
     startsUnit: true,
   }));
-  const rule = {
-    kind: 'beside-summary',
-    summaryTokens: 8_000,
-    leastShare: 0.2,
-    mostShare: 0.5,
-  } as const;
   const kept = (limitTokens: number): number =>
-    messages.length - findCut(rule, messages, { targetTokens: 40_000, limitTokens }).index;
+    messages.length -
+    findCut(BESIDE_SUMMARY, messages, { targetTokens: 40_000, limitTokens }).index;
   // Three quarters of it, since results that follow may be shortened.
   assert.deepEqual([kept(80_000), kept(40_000)], [15, 24]);
 });
 
+/** What stays next to a summary of so many requests and their answers, 100 messages in all. */
+function keptAfter(turns: number): number {
+  const all = Array.from({ length: 100 }, (_, i) => ({
+    message: i < turns ? user('x') : assistant('y'),
+    tokens: 100,
+    startsUnit: true,
+  }));
+  return besideSummary(BESIDE_SUMMARY, all, { targetTokens: 4_000, limitTokens: 4_000 });
+}
+
 test('if little was asked, what the agent saw last has a larger share next to a summary', () => {
-  const rule = {
-    kind: 'beside-summary',
-    summaryTokens: 8_000,
-    leastShare: 0.2,
-    mostShare: 0.5,
-  } as const;
-  const kept = (turns: number): number => {
-    const all = Array.from({ length: 100 }, (_, i) => ({
-      message: i < turns ? user('x') : assistant('y'),
-      tokens: 100,
-      startsUnit: true,
-    }));
-    return besideSummary(rule, all, { targetTokens: 4_000, limitTokens: 4_000 });
-  };
-  assert.deepEqual([1, 2, 3].map(kept), [1_520, 1_520, 800]);
+  assert.deepEqual([1, 2, 3].map(keptAfter), [1_520, 1_520, 800]);
 });

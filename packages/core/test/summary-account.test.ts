@@ -187,3 +187,22 @@ test('a heading stays with what is under its subheadings', () => {
     /2\. Errors:\n\*\*Build\*\*:\n- queue_7 was missing\n\*\*Lint\*\*:\n- unused lock_9/,
   );
 });
+
+test('a rule that an account quotes only where it is cut is said beside it', () => {
+  const rules = Array.from({ length: 4 }, (_, i) => `Never touch module_${i} of the queue.`);
+  const nodes = thread(user(`Work. ${rules.join(' ')}`), assistant('Done.')).path();
+  const parts = Array.from(
+    { length: 12 },
+    (_, i) => `${i + 1}. Part ${i}:\n  - cache_${i * 31} and broker_${i}. ${rules[i] ?? ''}`,
+  );
+  const made = extract({ nodes, previous: null, task: null, round: 1 });
+  const summary = { ...made, prose: parts.join('\n') };
+  for (const tokens of [150, 180, 210, 240]) {
+    const text = fitSummaryText(summary, tokens, counter) ?? '';
+    assert.deepEqual(
+      rules.filter((rule) => !text.includes(rule.slice(0, -1))),
+      [],
+      text,
+    );
+  }
+});

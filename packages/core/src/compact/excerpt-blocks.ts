@@ -44,17 +44,18 @@ export function connectedMiddle(
   if (!text.trimEnd().includes('\n'))
     return endsOf(text, chars * (1 - LINE_TAIL), chars * LINE_TAIL);
   const failures = failureLines(text);
+  const endsInFindings = isReport(text);
   const [head, tail] =
     failures.length > 0
       ? [FAILED_ENDS, FAILED_ENDS]
-      : isReport(text)
+      : endsInFindings
         ? [REPORT_HEAD, REPORT_TAIL]
         : [HEAD, TAIL];
   const ends = endsOf(text, chars * head, chars * tail);
   const [from, to] = [ends[0]?.[1] ?? 0, ends[1]?.[0] ?? text.length];
   const wanted = failures.length > 0 ? failures : chars < SMALL_CHARS ? [] : stretches;
   const between = wanted.filter(([start, end]) => start >= from && end <= to);
-  const small = isReport(text) ? REPORT_TAIL : SMALL_TAIL;
+  const small = endsInFindings ? REPORT_TAIL : SMALL_TAIL;
   if (between.length === 0) return endsOf(text, chars * (1 - small), chars * small);
   const blocks = joined([...ends, blockOf(text, between, chars * (1 - head - tail))]);
   const left = chars - charsOf(blocks);

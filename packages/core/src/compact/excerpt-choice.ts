@@ -7,6 +7,7 @@ import { AnchorStatistics, type Placed } from '../extract/anchors/statistics.ts'
 import { userWords } from '../extract/story/user-words.ts';
 import type { Draft, Entry } from './draft.ts';
 import {
+  appendedStart,
   charsOf,
   connected,
   connectedMiddle,
@@ -15,7 +16,6 @@ import {
   joined,
   LEAST_MORE_CHARS,
   NUMBERED,
-  appendedStart,
   TAIL,
   widened,
 } from './excerpt-blocks.ts';

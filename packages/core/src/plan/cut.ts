@@ -191,7 +191,7 @@ export function besideSummary(
   return Math.floor(Math.max(left * least, Math.min(most, left - summary)));
 }
 
-/** A conversation with so few requests is soon told: what the agent saw last gets at least this share. */
+/** A conversation with so few requests needs a short summary: what the agent saw last gets at least this share. */
 const [FEW_TURNS, FEW_TURNS_SHARE] = [2, 0.38];
 /** A summary hardly ever needs a larger share than this of what it replaces. */
 const MOST_OF_SUMMARISED = 0.45;

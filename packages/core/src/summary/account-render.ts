@@ -14,7 +14,7 @@ import {
   tellingOutcomes,
   toolTexts,
 } from './entry-texts.ts';
-import { changedFiles, lastEdit, seenText } from './file-texts.ts';
+import { changedFiles, lastEdit, nameOf, seenText } from './file-texts.ts';
 import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
 import { taskAsGiven } from './summary-line.ts';
 
@@ -287,7 +287,7 @@ const SHORT_HASH = 7;
 /** The files that were changed and that the account does not name: all of them in one line, or none. */
 function alsoChanged({ files }: Summary, body: string): readonly Line[] {
   const paths = changedFiles(files)
-    .filter(({ path }) => !body.includes(path.slice(path.lastIndexOf('/') + 1)))
+    .filter(({ path }) => !body.includes(nameOf(path)))
     .map(
       ({ path, deleted, written }) =>
         `${path} (${deleted ? 'deleted' : written ? 'created' : 'edited'})`,

@@ -1,4 +1,4 @@
-import { lastOf, sorted } from '../check/list.ts';
+import { lastOf, reversed, sorted } from '../check/list.ts';
 import { jsonText } from '../message/json.ts';
 import { linesOf, oneLine } from '../message/text.ts';
 import type {
@@ -156,6 +156,29 @@ export function outcomeText(o: ToolOutcome, errorLines: number, lastEdit: number
   const returned = [...errors.slice(0, errorLines), ...more, ...result];
   return returned.length === 0 ? head : `${head}\n${quoteLines(returned.join('\n'))}`;
 }
+
+/** The commands, each with as many lines of what failed as leave space for older ones; one line at least. */
+export function outcomeTexts(
+  outcomes: readonly ToolOutcome[],
+  lastEdit: number,
+  { mostLines, mostChars }: { readonly mostLines: number; readonly mostChars: number },
+): readonly string[] {
+  let left = mostChars;
+  const newestFirst = reversed(tellingOutcomes(outcomes)).map((outcome) => {
+    let lines = mostLines;
+    let text = outcomeText(outcome, lines, lastEdit);
+    while (text.length > left * NEWEST_SHARE && lines > 1) {
+      lines >>= 1;
+      text = outcomeText(outcome, lines, lastEdit);
+    }
+    left -= text.length + 1;
+    return text;
+  });
+  return reversed(newestFirst);
+}
+
+/** How much of what is left for commands the newest of them may take for lines after the first. */
+const NEWEST_SHARE = 0.7;
 
 /** Every line of a tool's text is marked, so that it cannot be mistaken for someone else's words. */
 export function quoteLines(text: string): string {

@@ -78,7 +78,7 @@ const LEAST_DONE = 2;
 const LONGEST_NAME = 80;
 /** Says of a file that it is not to be changed. */
 const LEAVES = /\b(?:not|never|leave|except|without|unchanged|n['’]t)\b/i;
-const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 const kindOf = (name: string): string | undefined => /.(\.\w{1,5})$/.exec(name)?.[1];
 
 /** The names of the files that were changed after a message, the newest of many. */
@@ -110,7 +110,7 @@ function readText({ path, ranges = [], at }: FileRecord): string {
   const lines = ranges.map(([from, to]) => `${from}-${to}`).join(' ');
   const when = at === undefined ? '' : `m${at + 1}`;
   const how = [lines === '' ? 'read' : `read ${lines}`, when].filter((text) => text !== '');
-  return `${path.slice(path.lastIndexOf('/') + 1)} (${how.join(', ')})`;
+  return `${nameOf(path)} (${how.join(', ')})`;
 }
 
 /** What is left of a path must still say where it is. */

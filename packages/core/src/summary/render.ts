@@ -10,10 +10,9 @@ import {
   failingTexts,
   indented,
   itemTexts,
-  outcomeText,
+  outcomeTexts,
   quoteLines,
   repositoryTexts,
-  tellingOutcomes,
   toolTexts,
 } from './entry-texts.ts';
 import {
@@ -237,7 +236,15 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
   }));
   for (const text of toolTexts(s.tools ?? [], space.chars * SHARE.tools))
     add('Tools', RANK.finding, text);
-  addList('Commands', RANK.finding, SHARE.commands, outcomeTexts(s, space.chars));
+  addList(
+    'Commands',
+    RANK.finding,
+    SHARE.commands,
+    outcomeTexts(s.outcomes, lastEdit(s.files), {
+      mostLines: space.chars > LARGE_CHARS ? MOST_ERROR_LINES : FEW_ERROR_LINES,
+      mostChars: space.chars * SHARE.commands,
+    }),
+  );
   addList(
     'Artifacts',
     RANK.finding,
@@ -290,6 +297,8 @@ function fromBothEnds(all: readonly number[]): readonly number[] {
   return all.map((_, i) => (i % 2 === 0 ? all.at(-1 - i / 2) : all[(i - 1) / 2]) as number);
 }
 
+/** The first of many lines that say what failed are shown; more if the text is long. */
+const [FEW_ERROR_LINES, MOST_ERROR_LINES, LARGE_CHARS] = [6, 12, 12_000];
 const MOST_PLAN_CHARS = 4_000;
 
 /** A plan with headings is what the work is checked against, whatever is asked later. */
@@ -306,29 +315,6 @@ function taskText(given: string, { chars }: RenderSpace): string {
   const tail = Math.floor(most * 0.25);
   return `${headOf(task, head)} [… ${task.length - head - tail} characters left out …] ${tailOf(task, tail)}`;
 }
-
-/** The first of many lines that say what failed are shown; more if the text is long. */
-const [FEW_ERROR_LINES, MOST_ERROR_LINES, LARGE_CHARS] = [6, 12, 12_000];
-
-/** The commands, each with as many lines of what failed as leave space for older ones; one line at least. */
-function outcomeTexts({ outcomes, files }: Summary, chars: number): readonly string[] {
-  const edited = lastEdit(files);
-  let left = chars * SHARE.commands;
-  const newestFirst = reversed(tellingOutcomes(outcomes)).map((outcome) => {
-    let lines = chars > LARGE_CHARS ? MOST_ERROR_LINES : FEW_ERROR_LINES;
-    let text = outcomeText(outcome, lines, edited);
-    while (text.length > left * NEWEST_SHARE && lines > 1) {
-      lines >>= 1;
-      text = outcomeText(outcome, lines, edited);
-    }
-    left -= text.length + 1;
-    return text;
-  });
-  return reversed(newestFirst);
-}
-
-/** How much of what is left for commands the newest of them may take for lines after the first. */
-const NEWEST_SHARE = 0.7;
 
 /** What was said, and quoted lines under the file or the call that they come from. */
 function noteLines(s: Summary, root: string): readonly Line[] {

@@ -4,7 +4,7 @@ import { baseOf } from './evidence.ts';
 const COMMON =
   /^(?:index|main|mod|lib|app|config|settings|types?|utils?|helpers?|common|constants|test|tests|setup|package|tsconfig|readme|changelog|license|makefile|dockerfile|__init__)\b/i;
 const LEAST_STEM = 5;
-const LEAST_LED = 4;
+const LEAST_AFTER_WORD = 4;
 
 /**
  * The path that was meant by one that no message has: the only known file of that name, in another folder. Undefined if
@@ -39,9 +39,9 @@ export function isAlmostKnown(name: string, known: ReadonlySet<string>): boolean
     const [other, otherEnding] = stemAndEnding(one);
     const [short, long] = stem.length < other.length ? [stem, other] : [other, stem];
     const isMuch = short.length >= LEAST_STEM && short.length * 2 >= long.length;
-    const isLed = other.length >= LEAST_LED && /[_-]/.test(stem.at(-1 - other.length) ?? '');
+    const isAfterWord = stem.endsWith(`_${other}`) || stem.endsWith(`-${other}`);
     if (otherEnding !== ending) return false;
-    return (isMuch && long.includes(short)) || (isLed && stem.endsWith(other));
+    return (isMuch && long.includes(short)) || (isAfterWord && other.length >= LEAST_AFTER_WORD);
   });
 }
 
