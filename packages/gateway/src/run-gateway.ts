@@ -37,7 +37,11 @@ export async function runGateway(
     return {
       url: gateway.url,
       shown,
-      sumSince: (at) => ledger.sum(undefined, undefined, at),
+      recorded: () => gateway.recorded(),
+      async sumSince(at) {
+        await gateway.recorded();
+        return ledger.sum(undefined, undefined, at);
+      },
       async close() {
         await gateway.close();
         await stores.close();

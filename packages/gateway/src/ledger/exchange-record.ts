@@ -104,9 +104,15 @@ export class ExchangeLog {
     this.#options.background?.answered({ tenant, thread, head, model, at, pressure });
   }
 
+  /** Resolves when the requests that came to their end so far are in the ledger. */
+  async recorded(): Promise<void> {
+    this.flush();
+    await Promise.all(this.#writes);
+  }
+
   /** Resolves when everything is written. */
   async settle(): Promise<void> {
-    this.flush();
+    await this.recorded();
     while (this.#writes.size > 0) await Promise.all(this.#writes);
   }
 
