@@ -1,5 +1,5 @@
 // Lies made from true sentences: another number, another file, done instead of not done, allowed instead of forbidden.
-import { baseOf, pathsIn } from '@bobbin/core/internal';
+import { nameOf, pathsIn } from '@bobbin/core/internal';
 
 export type LieKind = 'number' | 'file' | 'done' | 'allowed';
 
@@ -75,7 +75,7 @@ function otherFile(
   files: readonly string[],
   random: () => number,
 ): string | undefined {
-  const names = [...new Set(pathsIn(sentence).map(baseOf))];
+  const names = [...new Set(pathsIn(sentence).map(nameOf))];
   const [name = ''] = names;
   if (names.length !== 1 || !said.includes(name)) return undefined;
   const extension = name.slice(name.lastIndexOf('.'));

@@ -5,7 +5,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
-  baseOf,
+  nameOf,
   chars4,
   cleanExtract,
   cleanAccount,
@@ -40,7 +40,7 @@ interface Prepared extends RecordedAccount {
 function prepare(account: RecordedAccount, random: () => number): Prepared {
   const sentences = [...new Set(cleanAccount(account.summary).split('\n').flatMap(sentencesOf))];
   const said = account.nodes.map(({ message }) => wholeText(message)).join('\n');
-  const files = [...new Set(pathsIn(said).map(baseOf))].filter((name) =>
+  const files = [...new Set(pathsIn(said).map(nameOf))].filter((name) =>
     /^[\w.-]{4,40}$/.test(name),
   );
   const evidence = new Evidence(sentences, account.nodes, { user: [], assistant: [] });

@@ -196,7 +196,9 @@ export {
 } from './tokens/models.ts';
 export { RequestSize, toolAsSent } from './tokens/request-size.ts';
 export { contextSize, type ContextSize, usageTokens, validUsage } from './tokens/usage.ts';
-export { baseOf, Evidence, pathsIn } from './verify/evidence.ts';
+export { Evidence } from './verify/evidence.ts';
+export { pathsIn } from './verify/paths.ts';
+export { nameOf } from './summary/file-texts.ts';
 export type { Correction, SummaryReport } from './verify/report.ts';
 export { skipIfNotShorter } from './verify/skip-model.ts';
 export { trustedSummarizer } from './verify/trusted.ts';

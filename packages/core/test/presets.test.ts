@@ -297,6 +297,19 @@ test('B21 claude-code: at 95 % the whole history becomes one summary, and work g
   assert.equal(prompt.messages[1]?.message.role, 'user');
 });
 
+async function summaryOf(talked: string): Promise<string> {
+  const watched = await opened(now(claudeCode), ...talk(talked, 400));
+  return currentSummary((await watched.prompt()).plan)?.text ?? '';
+}
+
+test('a summary that includes what was done for the request after it says so', async () => {
+  const note =
+    /\n\n\(The user’s message “u2 \.+…” below is older than the end of this summary, which includes what was done for it\.\)$/;
+  const answered = await summaryOf('u1 a1 u2 c2 t2 a2');
+  assert.match(answered, note);
+  assert.ok(!(await summaryOf('u1 a1 u2')).includes('older than the end'), 'the request waits');
+});
+
 test('B22 opencode: overflow beyond window − output reserve, prune first, then summarise and continue', async () => {
   const { trigger, ladder, continueWith } = opencode({ outputReserveTokens: 32_000 });
   assert.equal(firedBecause(trigger, { ...check, contextTokens: 168_000 }), undefined);

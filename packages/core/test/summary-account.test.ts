@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { proseSummary, type Message, type Summarizer } from '@bobbin/core';
+import { proseSummary, type Message, type Prompt, type Summarizer } from '@bobbin/core';
 import {
   accountOf,
   chars4,
@@ -8,6 +8,7 @@ import {
   fitSummaryText,
   messagesOnly,
   singlePromptBeside,
+  wholeText,
 } from '@bobbin/core/internal';
 import { assistant, call, result, thread, user, WatchedThread } from '@bobbin/testing';
 
@@ -84,6 +85,23 @@ const written = (text: string): Summarizer => ({
   summarize: (request) => Promise.resolve(proseSummary(text, request)),
 });
 
+/** One prompt of a size for messages and a text that a model wrote about them. */
+async function promptBeside(
+  text: string,
+  tokens: number,
+  messages: readonly Message[],
+): Promise<Prompt> {
+  const watched = await WatchedThread.open({
+    counter,
+    budget: messagesOnly(tokens),
+    preset: singlePromptBeside(counter.text(accountOf(text)), tokens),
+    summarizer: written(text),
+    onEvent: () => undefined,
+  });
+  await watched.append(...messages);
+  return (await watched.prompt()).prompt;
+}
+
 test('next to an account that is written, the newest result stays whole before the analysis does', async () => {
   const lines = Array.from(
     { length: 20 },
@@ -105,18 +123,87 @@ test('next to an account that is written, the newest result stays whole before t
   );
   const text = `Analysis:\n${analysis.join('\n')}\n\nSummary:\n${BODY}`;
   const tokens = counter.text(text);
-  const watched = await WatchedThread.open({
-    counter,
-    budget: messagesOnly(tokens),
-    preset: singlePromptBeside(counter.text(accountOf(text)), tokens),
-    summarizer: written(text),
-    onEvent: () => undefined,
-  });
-  await watched.append(...messages);
-  const { prompt } = await watched.prompt();
+  const prompt = await promptBeside(text, tokens, messages);
   const shown = JSON.stringify(prompt.messages);
   assert.match(shown, /parseDate takes the year of today/);
   for (let i = 0; i < 20; i++) assert.ok(shown.includes(`value_${i} `), `line ${i}`);
+});
+
+test('next to an account that needs the space, newest messages that would be stubs are left to it', async () => {
+  const asked = Array.from({ length: 10 }, (_, i) =>
+    call('bash', {
+      command: `reply --to comment-${i} --body "${'Fixed, see the commit. '.repeat(6)}"`,
+    }),
+  );
+  const messages: readonly Message[] = [
+    user('Look at the review.'),
+    ...Array.from({ length: 20 }, (_, i) =>
+      assistant(`Thought ${i}: ${'the year is missing. '.repeat(9)}`),
+    ),
+    user('Now answer all ten comments.'),
+    assistant('I answer them.', ...asked),
+    ...asked.map((one, i) => result(one, `{"id":${i},"state":"${'posted '.repeat(60)}"}`)),
+  ];
+  const facts = Array.from({ length: 40 }, (_, i) => `- comment_${i} is about queue_${i * 31}`);
+  const text = [BODY, '4. Comments:', ...facts, '5. All ten comments were answered.'].join('\n');
+  const tokens = counter.text(text) + 150;
+  const prompt = await promptBeside(text, tokens, messages);
+  const [request, summary = '', ...rest] = prompt.messages.map(({ message }) => wholeText(message));
+  assert.equal(request, 'Now answer all ten comments.', 'it was made before what the account says');
+  for (const fact of facts) assert.ok(summary.includes(fact), fact);
+  assert.deepEqual(rest, []);
+});
+
+test('next to an account, short words of the user without a name are left out', () => {
+  const nodes = thread(
+    user('Please print the report of the warehouse as wide as the paper allows it to be printed.'),
+    assistant('Done.'),
+    user('ok, this looks amazing, start implementing'),
+    assistant('Done.'),
+    user('see printWide'),
+    assistant('Done.'),
+  ).path();
+  const made = extract({ nodes, previous: null, task: null, round: 1, counter, kept: [] });
+  const prose = Array.from({ length: 30 }, (_, i) => `The agent compared plan${i}.`).join('\n');
+  const text = fitSummaryText({ ...made, prose }, counter.text(prose) + 50, counter) ?? '';
+  assert.match(text, /as wide as the paper allows/);
+  assert.match(text, /see printWide/);
+  assert.doesNotMatch(text, /this looks amazing/);
+});
+
+function withItems(...texts: readonly string[]): string {
+  const items = texts.map((text) => ({ text, state: 'open', priority: 'medium' }) as const);
+  const nodes = thread(user('Work.'), assistant('Done.')).path();
+  const made = extract({ nodes, previous: null, task: null, round: 1, counter, kept: [] });
+  const prose = `${BODY}\n4. Done:\n   - #1: added the wide \`parser\`.\n   - The merge of the wide parser did run its tests.`;
+  return fitSummaryText({ ...made, items, prose }, 2_000, counter) ?? '';
+}
+
+test('open items are listed beside an account unless it speaks of all of them', () => {
+  const said = 'Add the wide parser (#1)';
+  assert.doesNotMatch(withItems(said), /## Open Items/);
+  for (const other of ['Add a wide parser (#2)', 'Run tests', 'Do not merge the wide parser'])
+    assert.ok(
+      withItems(said, other).includes(`\n## Open Items\n- [ ] ${said}\n- [ ] ${other}`),
+      other,
+    );
+});
+
+test('next to an account, a sentence with exact strings that nothing else says fills free space', () => {
+  const nodes = thread(
+    user('Work.'),
+    assistant('The nil check came with commit c2b0273 and the merge of main with b87e0d5.'),
+    user('Go on.'),
+    ...Array.from('abcdefghij', (name) => assistant(`It was a long day for ${name}${name} here.`)),
+    assistant('They go from commit 36ff9a9 to commit 30ebf22 in all of the places.'),
+    assistant('The places go from the line 811 to the line 1112 in the old file.'),
+    assistant('`formatOutput` → `printWide`, `readAll` → `readSome`'),
+  ).path();
+  const made = extract({ nodes, previous: null, task: null, round: 1, counter, kept: [] });
+  const prose = Array.from({ length: 30 }, (_, i) => `The agent compared plan${i}.`).join('\n');
+  const text = fitSummaryText({ ...made, prose }, counter.text(prose) + 80, counter) ?? '';
+  assert.match(text, /\n## Not in the Account\n- \[m2\] The nil check came with commit c2b0273/);
+  assert.doesNotMatch(text, /It was a long day|36ff9a9|1112|printWide/);
 });
 
 test('of an account that does not fit, what is not done stays, also where it repeats names', () => {

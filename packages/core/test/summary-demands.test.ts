@@ -254,6 +254,12 @@ test('C23 what was pasted is no demand: code, host blocks, demonstrations, skill
   const headed = `# One\n${filler}\nAlways do one thing.\n## Two\nNever do two.\n## Three\n${filler}`;
   assert.deepEqual(texts(`Base directory for this skill: /skills/a\n\n${headed}`), []);
   assert.deepEqual(
+    texts(
+      'Invoke the team:plans skill and follow it exactly\n\nARGUMENTS: never commit a broken state',
+    ),
+    ['never commit a broken state'],
+  );
+  assert.deepEqual(
     texts(`Do this plan, but never touch prod:\n\n${headed}\n## Constraints\n- Never use npm`),
     ['Do this plan, but never touch prod:', 'Never use npm'],
   );

@@ -1,5 +1,13 @@
 import { lastIndex } from '../check/list.ts';
-import { hasCalls, hasResults, isSummary, startsTurn, type Message } from '../message/message.ts';
+import {
+  callsOf,
+  hasCalls,
+  hasResults,
+  isSummary,
+  resultsOf,
+  startsTurn,
+  type Message,
+} from '../message/message.ts';
 import {
   boolean,
   nonNegative,
@@ -25,7 +33,13 @@ export type CutRule =
   /** The newest messages by count; the boundary walks back off tool results. */
   | { readonly kind: 'keep-messages'; readonly messages: number }
   /** The newest messages by tokens. Without splitting, a cut never falls inside a turn that fits. */
-  | { readonly kind: 'keep-tokens'; readonly tokens: number; readonly splitTurns: boolean }
+  | {
+      readonly kind: 'keep-tokens';
+      readonly tokens: number;
+      readonly splitTurns: boolean;
+      /** Nothing stays if these tokens do not hold the newest messages even in a few words each. */
+      readonly orNone?: boolean;
+    }
   /**
    * As `keep-tokens` with splitting, in a share of the target; in less of it, down to half, if a summary of the rest
    * should have `summaryTokens` as well.
@@ -55,7 +69,7 @@ export const cutShape: Shape = variant<CutRule>(
   "a cut rule, such as { kind: 'turn-window', turns: 5 }",
   {
     'keep-messages': { messages: integerFrom(0) },
-    'keep-tokens': { tokens: nonNegative, splitTurns: boolean },
+    'keep-tokens': { tokens: nonNegative, splitTurns: boolean, orNone: optional(boolean) },
     'keep-share': { share: fraction, summaryTokens: optional(nonNegative) },
     'beside-summary': { summaryTokens: nonNegative, leastShare: fraction, mostShare: fraction },
     'sliding-window': { messages: integerFrom(1) },
@@ -91,9 +105,12 @@ function cutIndex(rule: CutRule, items: readonly CutItem[], limits: CutLimits): 
       return cutIndexForMessages(items, rule.messages);
     case 'keep-tokens': {
       const tokens = Math.min(rule.tokens, mostKept(items, limits));
-      return rule.splitTurns
+      const index = rule.splitTurns
         ? cutIndexForTokens(items, tokens)
         : cutIndexForWholeTurns(items, tokens, limits.targetTokens);
+      return rule.orNone === true && leastTokens(items.slice(index)) > tokens
+        ? items.length
+        : index;
     }
     case 'keep-share':
       return cutIndexForTokens(items, shareOf(limits.targetTokens, rule.share, rule.summaryTokens));
@@ -157,6 +174,16 @@ function cutIndexForTokens(items: readonly CutItem[], tokens: number): number {
   for (let i = reached; i > 0; i--) if (isCutPoint(items[i] as CutItem)) return i;
   return 0;
 }
+
+/** About what messages cost in a few words each. */
+function leastTokens(items: readonly CutItem[]): number {
+  return items.reduce((sum, { message, tokens }) => {
+    const parts = callsOf(message).length + resultsOf(message).length;
+    return sum + Math.min(tokens, LEAST_PART_TOKENS * Math.max(1, parts));
+  }, 0);
+}
+
+const LEAST_PART_TOKENS = 60;
 
 /**
  * The most that a number of tokens to keep may mean: figures are made for large windows, and in a small one the rest

@@ -7,7 +7,7 @@ import { squeeze } from '../compact/rungs/squeeze.ts';
 import type { Rung } from '../compact/rungs/rung.ts';
 import { summarize } from '../compact/rungs/summarize.ts';
 import type { BesideSummary } from '../plan/cut.ts';
-import { DEFAULT_STYLE } from '../plan/plan.ts';
+import { DEFAULT_STYLE, type RenderStyle } from '../plan/plan.ts';
 
 const KEEP: BesideSummary = {
   kind: 'beside-summary',
@@ -21,11 +21,11 @@ const LARGE_PINS = { pinShare: 0.25, oversizedShare: 0.5 } as const;
 const PINS = { reach: 'oversized-pins', floorTokens: 256 } as const;
 /** A summary has at least this share of the prompt. */
 const LEAST_SHARE = 0.25;
-/** A written summary has at most this share of it, and the newest messages at least the other one. */
+/** A written summary has at most this share of it, and a message of the user at least the other one. */
 const MOST_SHARE = 0.92;
 const LEAST_KEPT_SHARE = 0.08;
 /** What is added to a written summary, compared with it. */
-const RECORD_SHARE = 0.1;
+const RECORD_SHARE = 0.15;
 
 /**
  * One conversation into one prompt of a given size. No request follows, so there is neither a cache to spare nor a
@@ -38,19 +38,23 @@ export const singlePrompt: Policy = singlePromptWith(
   LEAST_SHARE,
 );
 
+/** In the order in which things happened: a request, what was done for it, the newest messages. */
+const BESIDE_STYLE: RenderStyle = { ...DEFAULT_STYLE, summaryRole: 'user', summaryAt: 'last' };
+
 /**
  * The same for a summary that is already written: the newest messages get what it leaves, and stay whole rather than
  * many of them in excerpts.
  */
 export function singlePromptBeside(summaryTokens: number, targetTokens: number): Policy {
   const wanted = summaryTokens * (1 + RECORD_SHARE);
-  const tokens = Math.max(targetTokens * LEAST_KEPT_SHARE, targetTokens - wanted);
-  const keptShare = tokens / targetTokens;
+  const tokens = Math.max(0, targetTokens - wanted);
+  const keptShare = Math.max(LEAST_KEPT_SHARE, tokens / targetTokens);
   return singlePromptWith(
-    { kind: 'keep-tokens', tokens: Math.floor(tokens), splitTurns: true },
+    { kind: 'keep-tokens', tokens: Math.floor(tokens), splitTurns: true, orNone: true },
     squeeze({ ...PINS, pinShare: keptShare, oversizedShare: keptShare }),
     [],
     Math.min(MOST_SHARE, Math.max(LEAST_SHARE, wanted / targetTokens)),
+    BESIDE_STYLE,
   );
 }
 
@@ -59,6 +63,7 @@ function singlePromptWith(
   pins: Rung,
   shortening: readonly Rung[],
   leastShare: number,
+  style: RenderStyle = DEFAULT_STYLE,
 ): Policy {
   return {
     name: 'ladder',
@@ -74,6 +79,6 @@ function singlePromptWith(
     ],
     stop: 'at-target',
     targetShare: 1,
-    style: DEFAULT_STYLE,
+    style,
   };
 }

@@ -1,6 +1,6 @@
 import { lastIndex, sorted } from '../check/list.ts';
 import type { Fact, Note, RepositoryEvent, Summary, ToolOutcome } from '../plan/summary.ts';
-import { headOf } from '../message/text.ts';
+import { contentWords, headOf, namesIn, sentencesOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { accountParts, accountWithin, chronologyWithin, dedented } from './account.ts';
 import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
@@ -21,7 +21,7 @@ import { taskAsGiven } from './summary-line.ts';
 /** What is always said, if the account lacks it, may take this share of the text, or what the account leaves. */
 const ALWAYS_SHARE = 0.2;
 /** A line that has fewer new words than this repeats the account. */
-const LEAST_FRESH = 0.25;
+const LEAST_FRESH = 0.15;
 const TASK_CHARS = 600;
 const ERROR_LINES = 3;
 
@@ -115,21 +115,29 @@ function accountText(summary: Summary, chars: number, taskIsShown: boolean): str
   const shown = new SeenWords([account, ...[...first].map(({ text }) => text)].join('\n'));
   let left = space - account.length - lengthOf([...first]);
   const rest = new Set<Line>();
-  const fill = (kind: Line['fills'], most: number): void => {
-    const own = lines.filter((line) => !isAlways(line) && line.fills === kind);
+  const fill = (own: readonly Line[], most: number): void => {
     for (const line of chooseFresh(own, shown, Math.min(left, most), LEAST_FRESH)) {
       rest.add(line);
       left -= line.text.length + 1;
     }
   };
-  fill(undefined, Math.max(left - analysis.length * DENSITY, chars * RECORD_SHARE));
+  fill(
+    lines.filter((line) => !isAlways(line) && line.fills === undefined),
+    Math.max(left - analysis.length * DENSITY, chars * RECORD_SHARE),
+  );
   account = accountWithin(body, account.length + left);
   left = space - account.length - lengthOf([...first, ...rest]);
   const tools = toolTexts(summary.tools ?? [], Math.min(left - HEADING_CHARS, chars * TOOLS_SHARE));
   left -= tools.length === 0 ? 0 : tools.join('\n').length + HEADING_CHARS;
   const chronology = chronologyWithin(analysis, shown, left);
   left -= chronology.join('\n').length;
-  fill('thin account', chars * THIN_SHARE - account.length);
+  const fillers = lines.filter(({ fills }) => fills !== undefined);
+  fill(fillers, chars * THIN_SHARE - account.length);
+  const text = [account, ...chronology].join('\n');
+  fill(
+    fillers.filter((line) => !rest.has(line) && hasNewNames(line, text)),
+    left,
+  );
   const more = leftOut === 0 ? [] : ['', `(${leftOut} more entries left out)`];
   return [
     title,
@@ -167,12 +175,18 @@ function chosenAlways(lines: readonly Line[], body: string, mostChars: number): 
   const chosen = new Set<Line>();
   let leftOut = 0;
   let left = mostChars;
+  // A part of the items would look like all of them.
+  const areItemsSaid = areAllNamed(
+    lines.filter(({ section }) => section === 'Open Items').map(({ text }) => text),
+    body,
+  );
+  const isSaid = ({ section, text }: Line): boolean => {
+    if (section === 'Open Items') return areItemsSaid;
+    if (section !== 'Original Task') return account.includes(flat(text));
+    return seen.freshShare(wordsOf(text)) < (body.length < THIN_CHARS ? LEAST_FRESH : NEW_TASK);
+  };
   for (const line of sorted(lines, (a, b) => b.weight - a.weight)) {
-    const isSaid =
-      line.section === 'Original Task'
-        ? seen.freshShare(wordsOf(line.text)) < (body.length < THIN_CHARS ? LEAST_FRESH : NEW_TASK)
-        : account.includes(flat(line.text.replace(WORKING_ON, '')));
-    if (isSaid) continue;
+    if (isSaid(line)) continue;
     if (line.text.length + 1 > left) leftOut += 1;
     else {
       chosen.add(line);
@@ -192,7 +206,30 @@ const THIN_CHARS = 1_500;
 const NEW_TASK = 0.9;
 const LEAST_ALWAYS_CHARS = 600;
 
-const WORKING_ON = /^- Working on: /;
+/** True if an account speaks of each of some items. */
+function areAllNamed(items: readonly string[], body: string): boolean {
+  if (items.length === 0) return true;
+  const sentences = sentencesOf(body).map((one) => new Set(contentWords(one)));
+  return items.every((item) => isNamedIn(sentences, item));
+}
+
+/**
+ * An account that speaks of an item knows more of it than the list, which is often out of date: it names the item's
+ * number and its first words, or all of its words. What must not be done is always listed.
+ */
+function isNamedIn(sentences: readonly ReadonlySet<string>[], item: string): boolean {
+  const [, text = '', number] =
+    /^- (?:\[.\] |Working on: )?([^]*?)(?: \(#(\d+)\))?$/.exec(item) ?? [];
+  if (/\b(?:not|never|no|without)\b|n['’]t\b/i.test(text)) return false;
+  const all = contentWords(text);
+  const words = number === undefined ? all : [number, ...all.slice(0, LEAST_ITEM_WORDS)];
+  return (
+    all.length >= LEAST_ITEM_WORDS &&
+    sentences.some((said) => words.every((word) => said.has(word)))
+  );
+}
+
+const LEAST_ITEM_WORDS = 3;
 
 /** A text without case, punctuation and list marks. */
 const flat = (text: string): string =>
@@ -310,6 +347,12 @@ function factLine({ text, by }: Fact, i: number, all: readonly Fact[]): Line {
 /** What was written to a file is not what the agent says. */
 const isEdit = ({ by, source }: Note): boolean => by === 'assistant' && source !== undefined;
 
+/** "ok, start implementing": an account says what came of it. */
+const isSmallTalk = (text: string): boolean =>
+  namesIn(text).size === 0 && text.split(' ').length < LEAST_SAID_WORDS;
+
+const LEAST_SAID_WORDS = 10;
+
 function noteLine(note: Note): Line {
   const { by, source, at, turn, worth: weight = 1 } = note;
   const where = at === undefined ? `[turn ${turn}]` : `[m${at + 1}]`;
@@ -317,7 +360,12 @@ function noteLine(note: Note): Line {
   const fills = 'thin account';
   switch (by) {
     case 'user':
-      return { section: 'In the User’s Words', text: `- ${where} ${text}`, weight };
+      return {
+        section: 'In the User’s Words',
+        text: `- ${where} ${text}`,
+        weight,
+        ...(isSmallTalk(text) ? { fills } : {}),
+      };
     case 'assistant':
       return { section: 'Not in the Account', text: `- ${where} ${text}`, weight, fills };
     case 'system':
@@ -325,6 +373,23 @@ function noteLine(note: Note): Line {
       return { section: 'Commands', text: `- ${where} ${source ?? by}: ${text}`, weight, fills };
   }
 }
+
+/** True for a sentence of the agent with exact strings that are nowhere else. */
+function hasNewNames({ section, text }: Line, shown: string): boolean {
+  if (section !== 'Not in the Account') return false;
+  const said = text.replace(WHERE, '');
+  const names = [...namesIn(said)].filter((name) => !COUNT.test(name) && !shown.includes(name));
+  const words = said.replace(CODE, '').match(PLAIN_WORD) ?? [];
+  return !LED.test(said) && names.length >= LEAST_NEW_NAMES && words.length >= LEAST_PLAIN_WORDS;
+}
+
+const WHERE = /^- \[[^\]]*\] /;
+const COUNT = /^\d{1,5}$/;
+/** A sentence about what was said before it. */
+const LED = /^(?:they|it|this|that|these|those|both|which|used|also|so|and|but|then)\b/i;
+const CODE = /`[^`]*`/g;
+const PLAIN_WORD = /(?<![\w./"-])[A-Za-z][a-z]+(?=[\s,.;:!?)]|$)(?!\.\w)/g;
+const [LEAST_NEW_NAMES, LEAST_PLAIN_WORDS] = [2, 4];
 
 function taskText(given: string): string {
   const task = taskAsGiven(given);

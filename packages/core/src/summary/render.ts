@@ -40,7 +40,7 @@ import {
 } from './summary-line.ts';
 
 /** Raised when the same summary would render to other bytes. */
-export const SUMMARY_RENDER_VERSION = 'v10';
+export const SUMMARY_RENDER_VERSION = 'v11';
 
 /** How much of the text each list may take before its older entries give way. */
 const SHARE = {

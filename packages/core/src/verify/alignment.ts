@@ -1,5 +1,5 @@
 import { reversed } from '../check/list.ts';
-import { baseOf } from './evidence.ts';
+import { nameOf } from '../summary/file-texts.ts';
 
 /** A word, a number or a path of a text. */
 export interface Token {
@@ -15,7 +15,7 @@ const TOKEN = /[\p{L}\p{N}_]+(?:[./][\p{L}\p{N}_]+)*(?:['’]\p{L}+)?/gu;
 export function tokensOf(text: string): readonly Token[] {
   return [...text.matchAll(TOKEN)].map(({ 0: token, index }) => ({
     text: token,
-    key: baseOf(token.toLowerCase().replace('’', "'")),
+    key: nameOf(token.toLowerCase().replace('’', "'")),
     start: index,
     end: index + token.length,
   }));

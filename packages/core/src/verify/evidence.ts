@@ -11,6 +11,10 @@ import { sentences } from '../extract/story/passages.ts';
 import { saidByUser } from '../extract/story/user-words.ts';
 import type { Speaker } from '../plan/summary.ts';
 import type { Node } from '../thread/thread.ts';
+import { claimedIn } from './denied-words.ts';
+import { digitsIn, numbersIn } from './other-number.ts';
+import { nameOf } from '../summary/file-texts.ts';
+import { fileNamesIn, foldedPaths, PATH } from './paths.ts';
 
 /** A line of a message that has words of a claim in it. */
 export interface Statement {
@@ -30,6 +34,12 @@ export interface Match {
   readonly share: number;
 }
 
+/** What a statement says in another way than a sentence about the same. */
+export interface Detail {
+  readonly said: string;
+  readonly statement: Statement;
+}
+
 /** How much of a claim each speaker says in one line, at most. */
 export type Voices = Readonly<Record<Speaker, number>>;
 
@@ -39,6 +49,10 @@ export class Evidence {
   readonly #words = new Map<string, Word>();
   readonly #statements: Found[] = [];
   readonly #texts: string[] = [];
+  /** Those of them that a person or the agent says. */
+  readonly #spoken: string[] = [];
+  /** The texts of a message, and of the calls and results that belong to it, by the message's index. */
+  readonly #unitAt = new Map<number, readonly string[]>();
   readonly #userTexts: string[] = [];
   #all: string | undefined;
   readonly #originals: string[] = [];
@@ -47,7 +61,9 @@ export class Evidence {
   readonly marked: ReadonlySet<string>;
   #paths: Map<string, Set<string>> | undefined;
   #fileNames: Set<string> | undefined;
-  #grouped: Set<string> | undefined;
+  #numbers: Set<string> | undefined;
+  #besideNumbers: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  #affirmed: ReadonlySet<string> | undefined;
 
   constructor(
     claims: readonly string[],
@@ -84,6 +100,13 @@ export class Evidence {
     return this.#claims.get(claim)?.best ?? [];
   }
 
+  /** The statements of messages that say half of a claim or more, the best first: they are about the same. */
+  aboutTheSame(claim: string): readonly Statement[] {
+    return this.matches(claim)
+      .filter(({ share, statement }) => share >= SAME_SHARE && statement.id !== undefined)
+      .map(({ statement }) => statement);
+  }
+
   /** How many words of a claim say what it is about. */
   size(claim: string): number {
     return this.#claims.get(claim)?.words ?? 0;
@@ -109,12 +132,62 @@ export class Evidence {
     return !this.marked.has(text) && this.#account.includes(text.toLowerCase());
   }
 
-  /** True if a number occurs in the messages, also with its digits in groups. */
+  /** True if a number without gaps occurs in the messages, where its digits may be in groups. */
   hasNumber(digits: string): boolean {
-    this.#grouped ??= new Set(
-      this.#texts.flatMap((text) => text.match(GROUPED) ?? []).map((one) => one.replace(/\D/g, '')),
+    this.#numbers ??= new Set(this.#texts.flatMap(digitsIn));
+    return digits.includes('.') ? this.mentions(digits) : this.#numbers.has(digits);
+  }
+
+  /** The words that the messages have beside a number of a claim. */
+  besideNumber(digits: string): ReadonlySet<string> {
+    this.#besideNumbers ??= this.#wordsBesideNumbers();
+    return this.#besideNumbers.get(digits) ?? new Set();
+  }
+
+  /** True if a text in lower case is in a statement's message, or in the call or the results that belong to it. */
+  isNear(wanted: string | RegExp, { at }: Statement): boolean {
+    const unit = at === undefined ? undefined : this.#unitAt.get(at);
+    return (
+      unit !== undefined &&
+      unit.some((text) => (typeof wanted === 'string' ? text.includes(wanted) : wanted.test(text)))
     );
-    return this.#grouped.has(digits) || this.mentions(digits);
+  }
+
+  /** What people and the agent say in lines with a text in lower case. */
+  linesWith(text: string): readonly string[] {
+    return this.#spoken.flatMap((one) =>
+      one.includes(text) ? one.split('\n').filter((line) => line.includes(text)) : [],
+    );
+  }
+
+  /** True if the messages affirm somewhere what a claim affirms. */
+  affirms(key: string): boolean {
+    this.#affirmed ??= this.#allAffirmed();
+    return this.#affirmed.has(key);
+  }
+
+  #allAffirmed(): ReadonlySet<string> {
+    const claimed = new Set([...this.#claims.keys()].flatMap(claimedIn).map((one) => one.key));
+    const affirmed = new Set<string>();
+    for (const text of this.#texts)
+      for (const line of text.split('\n'))
+        for (const { key, isDenied } of claimedIn(line))
+          if (!isDenied && claimed.has(key)) affirmed.add(key);
+    return affirmed;
+  }
+
+  #wordsBesideNumbers(): ReadonlyMap<string, ReadonlySet<string>> {
+    const beside = new Map(
+      [...this.#claims.keys()]
+        .flatMap(numbersIn)
+        .map(({ digits }) => [digits, new Set<string>()] as const),
+    );
+    if (beside.size === 0) return beside;
+    for (const text of this.#texts)
+      for (const line of text.split('\n'))
+        for (const number of /\d/.test(line) ? numbersIn(line) : [])
+          for (const { key } of number.beside) beside.get(number.digits)?.add(key);
+    return beside;
   }
 
   /** The names of the files that the messages name. */
@@ -128,7 +201,7 @@ export class Evidence {
     if (this.#paths === undefined) {
       this.#paths = new Map();
       for (const path of new Set(this.#originals.flatMap(foldedPaths))) {
-        const base = baseOf(path);
+        const base = nameOf(path);
         const known = this.#paths.get(base);
         if (known === undefined) this.#paths.set(base, new Set([path]));
         else known.add(path);
@@ -162,7 +235,11 @@ export class Evidence {
   }
 
   #readNodes(nodes: readonly Node[]): void {
+    let unit: string[] = [];
     for (const { message, id, index: at } of nodes) {
+      if (message.role !== 'tool') unit = [];
+      this.#unitAt.set(at, unit);
+      const known = this.#texts.length;
       const by =
         message.role === 'system'
           ? 'system'
@@ -181,15 +258,18 @@ export class Evidence {
       for (const result of resultsOf(message)) {
         this.#read(unwrapped(resultText(result)), { by: 'tool', id, at, isSaid: false });
       }
+      unit.push(...this.#texts.slice(known));
     }
   }
 
   #read(text: string, source: Source): void {
     if (text === '') return;
     const { by, id, at, isSaid } = source;
-    this.#texts.push(text.toLowerCase());
+    const lower = text.toLowerCase();
+    this.#texts.push(lower);
     this.#originals.push(text);
-    if (source.by === 'user') this.#userTexts.push(text.toLowerCase());
+    if (isSaid) this.#spoken.push(lower);
+    if (by === 'user') this.#userTexts.push(lower);
     for (const line of text.split('\n'))
       for (const piece of by === 'tool' ? pieces(line) : saidPieces(line)) {
         const words: Word[] = [];
@@ -265,6 +345,8 @@ const SILENT: Voices = { system: 0, user: 0, assistant: 0, tool: 0 };
 const LINE_CHARS = 600;
 const MOST_MATCHES = 12;
 const LEAST_SHARE = 0.3;
+/** A statement with less of a claim may be about something else. */
+const SAME_SHARE = 0.5;
 
 interface Claim {
   readonly words: number;
@@ -298,41 +380,6 @@ function note(claim: Claim, statement: Statement, share: number): void {
   claim.best.splice(at < 0 ? claim.best.length : at, 0, { statement, share });
   if (claim.best.length > MOST_MATCHES) claim.best.pop();
 }
-
-const PATH = /(?:[\w@.~+-]*\/)*[\w@+-][\w@.+-]*\.[A-Za-z]{1,5}\b/g;
-
-/** The names of files in a text. */
-export function pathsIn(text: string): readonly string[] {
-  return (text.match(PATH) ?? []).filter((path) => /[A-Za-z_-]{2}.*\.[A-Za-z]/.test(path));
-}
-
-const LONGEST_PATH = 300;
-const WHOLE_PATH = /^[\w@.~+/-]*\/[\w@+-][\w@.+-]*\.[A-Za-z]{1,5}$/;
-
-/** What may be a path: a long run of other characters is skipped at once. */
-const pathTokens = (text: string): readonly string[] =>
-  text
-    .split(/[^\w@.~+/-]+/)
-    .map((token) => (token.length > LONGEST_PATH ? '' : token.replace(/[.]+$/, '')));
-
-/** The paths of files in folders. */
-const foldedPaths = (text: string): readonly string[] =>
-  pathTokens(text).filter(
-    (token) => token.includes('/') && !token.includes('//') && WHOLE_PATH.test(token),
-  );
-
-/** The names of files, with and without folders. */
-const fileNamesIn = (text: string): readonly string[] =>
-  pathTokens(text)
-    .map(baseOf)
-    .filter((name) => FILE_NAME.test(name));
-
-const FILE_NAME = /^[\w@+-][\w@.+-]*\.[A-Za-z]{1,5}$/;
-
-/** A number whose digits are in groups of three. */
-const GROUPED = /(?<!\d)\d{1,3}(?:[,._'’ \u00a0\u202f]\d{3})+(?!\d)/g;
-
-export const baseOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 /** Prose that was wrapped, with each sentence on one line again. */
 function unwrapped(text: string): string {

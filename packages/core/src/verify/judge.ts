@@ -1,8 +1,13 @@
 import type { MessageId } from '../message/message.ts';
 import { namesIn } from '../message/text.ts';
-import { baseOf, pathsIn, type Evidence, type Statement } from './evidence.ts';
+import { deniedWords, quotedError } from './denied-words.ts';
+import type { Evidence, Statement } from './evidence.ts';
 import { intendedPath, isAlmostKnown, isSameFile } from './known-path.ts';
 import { misquoted } from './misquote.ts';
+import { otherFile } from './other-file.ts';
+import { COUNTED, otherNumber } from './other-number.ts';
+import { nameOf } from '../summary/file-texts.ts';
+import { pathsIn } from './paths.ts';
 import { saysWhatToDo } from './wishes.ts';
 
 /** What becomes of a sentence of an account. */
@@ -36,6 +41,7 @@ export function judge(sentence: string, evidence: Evidence): Verdict {
     otherWords(sentence, evidence) ??
     otherPath(sentence, evidence) ??
     otherStatement(sentence, evidence) ??
+    otherDetail(sentence, evidence) ??
     unknownNames(sentence, evidence) ??
     KEEP
   );
@@ -105,6 +111,20 @@ function otherStatement(sentence: string, evidence: Evidence): Verdict | undefin
   return misquote === undefined ? undefined : { kind: 'doubt', ...misquote };
 }
 
+/** Longer words are not cited: a mark that a model repeats must be found again. */
+const LONGEST_DETAIL = 240;
+
+/** Another number or file, or the opposite, in what the messages say about the same. */
+function otherDetail(sentence: string, evidence: Evidence): Verdict | undefined {
+  const isPlan = proposes(sentence) || CONDITION.test(sentence);
+  for (const find of isPlan ? [quotedError] : [quotedError, otherNumber, otherFile, deniedWords]) {
+    const other = find(sentence, evidence);
+    if (other !== undefined && other.said.length <= LONGEST_DETAIL)
+      return { kind: 'doubt', ...other };
+  }
+  return undefined;
+}
+
 /** What only the messages can name: a file with its ending, a hash, the number of an issue. */
 const SPECIFIC =
   /^[\w./~@-]*\w\.[a-z]{1,5}$|^(?=.*\d)(?=.*[a-f])[a-f0-9]{7,40}$|^[A-Z]{2,10}-\d+$/i;
@@ -112,7 +132,7 @@ const COMMON = /^(?:utf|sha|iso|rfc|aes|md|http|ipv|es|web|gpt|top)-?\d+$/i;
 
 /** `PR-79` is also written `PR 79` and `PR #79`; a file is known by its name. */
 function isMentioned(name: string, evidence: Evidence): boolean {
-  if (evidence.mentions(baseOf(name))) return true;
+  if (evidence.mentions(nameOf(name))) return true;
   const [, word, number] = /^([A-Za-z]+)-(\d+)$/.exec(name) ?? [];
   return (
     word !== undefined &&
@@ -122,7 +142,7 @@ function isMentioned(name: string, evidence: Evidence): boolean {
 
 /** True if the messages know files of this name, all of them in other folders. */
 function isElsewhere(path: string, evidence: Evidence): boolean {
-  const known = evidence.paths.get(baseOf(path));
+  const known = evidence.paths.get(nameOf(path));
   return (
     known !== undefined &&
     path.includes('/') &&
@@ -135,14 +155,11 @@ function isElsewhere(path: string, evidence: Evidence): boolean {
 /** A number of two digits or more, alone: not a part of a name, a version, a time or a place in a file. */
 const NUMBER = /(?<![\w./#:@-]|\d,)\d(?:[\d,]*\d|%|[\d,]*\.\d+%?|\d+%)(?![\w/%]|[.,:-]\d)/g;
 
-/** The number of a list's entry, and that of a turn or a message: a summary counts these itself. */
-const COUNTED = /^\W*\d{1,3}[.)](?=\s|$)|\b(?:turn|message|round)s? \d+/gi;
-
 /** A share may be written as `50 %` or `0.5`, and a number with or without commas. */
 function unknownNumbers(sentence: string, evidence: Evidence): readonly string[] {
   return (sentence.replace(COUNTED, ' ').match(NUMBER) ?? []).filter((number) => {
     const digits = number.replace(/[,%]/g, '');
-    return !evidence.hasNumber(digits) && !evidence.mentions(number);
+    return !evidence.hasNumber(digits) && (digits === number || !evidence.mentions(number));
   });
 }
 
@@ -162,7 +179,7 @@ function unknownNames(sentence: string, evidence: Evidence): Verdict | undefined
   const doubtful = [
     ...elsewhere,
     ...unknown.filter(
-      (name) => evidence.marked.has(name) || isAlmostKnown(baseOf(name), evidence.fileNames),
+      (name) => evidence.marked.has(name) || isAlmostKnown(nameOf(name), evidence.fileNames),
     ),
     ...unknownNumbers(own, evidence),
   ];

@@ -1,4 +1,4 @@
-import { baseOf } from './evidence.ts';
+import { nameOf } from '../summary/file-texts.ts';
 
 /** Names that files in many folders have: the folder says which one is meant. */
 const COMMON =
@@ -14,7 +14,7 @@ export function intendedPath(
   path: string,
   known: ReadonlyMap<string, ReadonlySet<string>>,
 ): string | undefined {
-  const base = baseOf(path);
+  const base = nameOf(path);
   const same = known.get(base);
   if (same === undefined || path === base || isUsual(base)) return undefined;
   const [only, ...others] = apart([...same]);

@@ -1,7 +1,9 @@
 import { contentWords } from '../message/text.ts';
 import type { Speaker } from '../plan/summary.ts';
 import { repeatedPassage, tokensOf, type Step, type Token } from './alignment.ts';
+import { AUXILIARY } from './denied-words.ts';
 import type { Evidence, Statement } from './evidence.ts';
+import { isSameNumber, ORDINAL } from './other-number.ts';
 
 /** A sentence that repeats a statement except for one word that matters. */
 export interface Misquote {
@@ -156,10 +158,6 @@ function changesIn(passage: readonly Step[]): readonly Change[] {
 const NUMBER = /^\d[\d.,]*$/;
 const FILE = /\w\.[a-z]{1,5}$/i;
 
-/** What counts things in order or says where they are: later edits move it. */
-const ORDINAL =
-  /^(?:lines?|task|step|item|phase|part|option|issue|pr|section|round|chapter|page|column|version|no)$/;
-
 /** True for two different numbers, or two different files. */
 function isOtherName(
   [mine, ...more]: readonly Token[],
@@ -167,7 +165,7 @@ function isOtherName(
 ): boolean {
   if (mine === undefined || theirs === undefined || more.length + others.length > 0) return false;
   const [a, b] = [mine.key, theirs.key];
-  if (NUMBER.test(a) && NUMBER.test(b)) return Number(a) !== Number(b);
+  if (NUMBER.test(a) && NUMBER.test(b)) return !isSameNumber(a, b);
   return FILE.test(a) && FILE.test(b) && a !== b;
 }
 
@@ -180,14 +178,12 @@ function isOpposite(own: readonly Token[], other: readonly Token[]): boolean {
   );
 }
 
-const AUXILIARY =
-  'do|does|did|is|are|was|were|should|could|would|can|may|must|will|has|have|had|be';
-const IS_AUXILIARY = new RegExp(`^(?:${AUXILIARY})$`);
+const IS_AUXILIARY = new RegExp(`^(?:${AUXILIARY}|be)$`);
 /** What turns a sentence round if it is in the place of the other. */
 const OPPOSITES: readonly (readonly [RegExp, RegExp])[] = [
   [
-    new RegExp(`^(?:${AUXILIARY})?$`),
-    new RegExp(`^(?:(?:${AUXILIARY}) not|cannot|\\w+n't|not|never)(?: yet)?$`),
+    new RegExp(`^(?:${AUXILIARY}|be)?$`),
+    new RegExp(`^(?:(?:${AUXILIARY}|be) not|cannot|\\w+n't|not|never)(?: yet)?$`),
   ],
   [/^(?:always|may|must)?$/, /^(?:never|must not|may not)$/],
   [/^pass(?:es|ed|ing)?$/, /^fail(?:s|ed|ing)?$/],

@@ -1,5 +1,5 @@
 import { sorted } from '../../check/list.ts';
-import { hasCalls, type MessageId } from '../../message/message.ts';
+import type { MessageId } from '../../message/message.ts';
 import type { PlanRecord } from '../../plan/plan.ts';
 import { spanOf } from '../../thread/thread.ts';
 import type { Entry } from '../draft.ts';
@@ -15,9 +15,6 @@ export const SHORTENS: string = 'summarize-shorten';
 export const LARGE_SHARE: number = 0.25;
 /** … and above this one for an account that already exists. */
 const LARGE_BESIDE_ACCOUNT_SHARE = 0.05;
-
-/** A call says what the agent does: it is shortened less than a result. */
-const LARGE_CALLS_SHARE = 0.12;
 
 const BESIDE_ACCOUNT = { share: LARGE_BESIDE_ACCOUNT_SHARE, tokens: Number.POSITIVE_INFINITY };
 
@@ -42,14 +39,13 @@ export function shorteningProposals(
 ): readonly Proposal[] {
   const { draft, targetTokens, limitTokens, sent } = context;
   const least = Math.floor(targetTokens * share);
-  const leastCalls = Math.floor(targetTokens * Math.max(share, LARGE_CALLS_SHARE));
   const unreadFrom = targetTokens < limitTokens ? sent : Number.POSITIVE_INFINITY;
   let excess = tokens;
   return besideSummary(context, covered).flatMap((entry) => {
     if (entry.pinned || entry.node.index >= unreadFrom) return [];
     const span = spanOf([entry.node]);
     const cost = draft.cost(entry);
-    const tokensFreed = Math.min(excess, cost - (hasCalls(entry.message) ? leastCalls : least));
+    const tokensFreed = Math.min(excess, cost - least);
     if (span === undefined || tokensFreed <= 0) return [];
     excess -= tokensFreed;
     return [

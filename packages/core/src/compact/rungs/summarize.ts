@@ -31,6 +31,7 @@ import {
   shortenToTarget,
 } from './beside-summary.ts';
 import { summaryMessages } from '../../render/record.ts';
+import { afterRequest } from './after-request.ts';
 import { shorten } from './shorten.ts';
 import type { Effects, Proposal, RungContext, Rung } from './rung.ts';
 
@@ -198,21 +199,22 @@ async function summarizeSpan(
     ...(signal === undefined ? {} : { signal }),
   });
   const summary = withArtifacts(answered, draft.records, ids);
-  const text = fitSummaryText(
-    summary,
-    space + moreForAccount(context, summary, ids, space),
-    counter,
-    taskIsShown(draft, summary, ids),
-  );
   const first = covered[0];
-  if (text === undefined || first === undefined) return undefined;
+  if (first === undefined) return undefined;
+  const at = previous?.at ?? first.node.index;
+  const most = space + moreForAccount(context, summary, ids, space);
+  const isShown = taskIsShown(draft, summary, ids);
+  const end = afterRequest(draft, covered, { at, tokens });
+  const fitted = fitSummaryText(summary, most - counter.text(end), counter, isShown);
+  if (fitted === undefined) return undefined;
+  const text = fitted + end;
   return {
     kind: 'summarize',
     span: proposal.span,
     summary,
     text,
     summaryTokens: counter.text(text),
-    at: previous?.at ?? first.node.index,
+    at,
     messages: (previous?.messages ?? 0) + covered.length,
   };
 }

@@ -5,7 +5,7 @@ import { isHandedOver } from '../../summary/account.ts';
 import type { Node } from '../../thread/thread.ts';
 import { demandOf } from './rules.ts';
 import { proseLines } from './prose.ts';
-import { expandedCommands } from '../story/user-words.ts';
+import { argumentsGiven, expandedCommands } from '../story/user-words.ts';
 import type { Decision, Fact } from '../../plan/summary.ts';
 
 /** Says in so many words that something was chosen. */
@@ -62,7 +62,7 @@ export function constraints(nodes: readonly Node[]): readonly Fact[] {
     if (message.role !== 'system' && !startsTurn(message)) return [];
     if (expanded.has(index)) return [];
     const by = message.role === 'system' ? 'system' : 'user';
-    const given = textOf(message);
+    const given = argumentsGiven(textOf(message));
     return atBothEnds(demands(isHandedOver(given) ? quotedIn(given) : given)).map(
       ({ kind, text }): Fact => ({
         kind,

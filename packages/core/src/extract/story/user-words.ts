@@ -28,7 +28,7 @@ const READ_CHARS = 60_000;
 
 /** What a person wrote in a message: without the blocks, commands and documents that a host puts in. */
 export function userWords(text: string): string {
-  let rest = headOf(text, READ_CHARS).trim();
+  let rest = argumentsGiven(headOf(text, READ_CHARS).trim());
   if (LOADED.test(rest)) return '';
   for (;;) {
     const block = hostBlock(rest);
@@ -38,6 +38,12 @@ export function userWords(text: string): string {
   if (COMMAND.test(rest) || BRACKETED.test(rest) || NOTIFIES.test(rest)) return '';
   return withoutTrailingBlocks(rest);
 }
+
+/** How a host passes on a command with what a person typed after it. */
+const INVOCATION = /^Invoke the \S+ skill\b[^\n]{0,200}\s+ARGUMENTS:\s*/;
+
+/** What a person typed after a command, if a host passes it on in a text of its own; any other text as it is. */
+export const argumentsGiven = (text: string): string => text.replace(INVOCATION, '');
 
 const COMMAND_NAME = /<command-name>\s*(\/[\w:.-]{1,80})\s*<\/command-name>/;
 const COMMAND_ARGS = /<command-args>([^<]{0,2000})<\/command-args>/;
