@@ -28,7 +28,7 @@ test('B12 a summarizer that fails: shown, the extract is used, nothing is lost; 
       return { text: Array.from({ length: 300 }, (_, i) => 'word' + i).join(' ') };
     `,
   });
-  await talked(shop, 1, 4);
+  await talked(shop, 1, 6);
   for (let i = 0; i < 4; i++) {
     await shop.line('/compact');
     await talked(shop, 10 * i + 10, 10 * i + 13);
@@ -100,7 +100,7 @@ test('B16 typing while compacting is queued and sent; the answer comes after the
   const shop = await workshop(t, {
     script: TALKER.replace("return { text: 'MODEL", "return { delayMs: 300, text: 'MODEL"),
   });
-  await talked(shop, 1, 4);
+  await talked(shop, 1, 6);
   shop.agent.compact();
   await submit(shop.agent, 'typed meanwhile');
   await new Promise((resolve) => setImmediate(resolve));
@@ -115,7 +115,7 @@ test('B10 B16 Esc while compacting: nothing has changed, and what was typed come
   const shop = await workshop(t, {
     script: TALKER.replace("return { text: 'MODEL", "return { delayMs: 60000, text: 'MODEL"),
   });
-  await talked(shop, 1, 4);
+  await talked(shop, 1, 6);
   const before = readFileSync(shop.agent.session.file, 'utf8');
   shop.agent.compact();
   await submit(shop.agent, 'typed meanwhile');

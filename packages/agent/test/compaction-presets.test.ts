@@ -88,7 +88,7 @@ const writers = ({ events }: Workshop): readonly string[] =>
 
 test('B11 C16 the agent asks for a hand-over in a call of its own; its id names the prompt and its version', async (t) => {
   const shop = await workshop(t, { script: PRESET_TALKER, windowTokens: 60_000 });
-  await talked(shop, 1, 4);
+  await talked(shop, 1, 6);
   await shop.line('/compact');
   const asked = shop.requests().at(-1);
   assert.deepEqual(asked?.tools, []);
@@ -103,23 +103,23 @@ for (const [preset, aim] of [
   test(`B20 B22 with the preset ${preset} the summary is asked for in its words on top of the live prompt, which is read from the cache`, async (t) => {
     const settings = { compaction: { preset } };
     const shop = await workshop(t, { script: PRESET_TALKER, windowTokens: 60_000, settings });
-    await talked(shop, 1, 4);
+    await talked(shop, 1, 6);
     const sent = shop.requests().at(-1);
     await shop.line('/compact');
     const asked = shop.requests().find(({ messages }) => aim.test(messages.at(-1)?.text ?? ''));
     assert.deepEqual(asked?.tools, sent?.tools);
     assert.deepEqual(asked?.messages.slice(0, sent?.messages.length), sent?.messages);
-    assert.match(asked?.messages.at(-2)?.text ?? '', /^About Tell me about FACT-4/);
+    assert.match(asked?.messages.at(-2)?.text ?? '', /^About Tell me about FACT-6/);
     assert.match(writers(shop).join(), new RegExp(`\\+${preset}-prose-\\d+$`));
     const [end] = ofType(shop.events, 'compaction-end');
-    assert.match(end?.summary ?? '', /MODEL SUMMARY of FACT-1 FACT-2 FACT-3 FACT-4/);
+    assert.match(end?.summary ?? '', /MODEL SUMMARY of FACT-1 FACT-2 FACT-3 FACT-4 FACT-5 FACT-6/);
     assert.ok((end?.usage.cacheReadTokens ?? 0) > 1_000, JSON.stringify(end?.usage));
   });
 
 test('B22 with the preset opencode two sentences by the model are shown, and the list of sessions says what each is about', async (t) => {
   const settings = { compaction: { preset: 'opencode' } };
   const shop = await workshop(t, { script: PRESET_TALKER, windowTokens: 60_000, settings });
-  await talked(shop, 1, 4);
+  await talked(shop, 1, 6);
   await shop.line('/compact');
   const notices = ofType(shop.events, 'notice').map(({ text }) => text);
   assert.ok(notices.includes('I looked into FACT-1. I said what it is.'), notices.join('\n'));

@@ -13,7 +13,7 @@ async function shownBy({ agent }: Workshop): Promise<string> {
 
 test('B1 /compact INSTRUCTIONS: the instructions reach the summarizer', async (t) => {
   const shop = await workshop(t, { script: TALKER });
-  await talked(shop, 1, 4);
+  await talked(shop, 1, 6);
   await shop.line('/compact keep WISH-42');
   const [asked] = summaries(shop);
   assert.match(JSON.stringify(asked), /WISH-42/);
