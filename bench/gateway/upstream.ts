@@ -1,11 +1,13 @@
-// A provider that streams ten events at once, one each half second if asked slowly, or answers as a whole.
+// A provider that answers as a whole or in a stream. The header x-pace says how many milliseconds pass between two events of
+// a stream, and x-events how many events it has; without them all events come in one piece.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 const choice = (content: string): string =>
   `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', model: 'm', choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`;
-const WHOLE = `${Array.from({ length: 10 }, (_, i) => choice(`word ${i} `)).join('')}data: [DONE]\n\n`;
-const SLOW_EVENTS = 20;
+const DONE = 'data: [DONE]\n\n';
+const EVENT = choice('word ');
+const AT_ONCE = EVENT.repeat(10) + DONE;
 const ANSWER = { role: 'assistant', content: 'word [DONE]' };
 const PLAIN = JSON.stringify({
   id: 'x',
@@ -15,7 +17,7 @@ const PLAIN = JSON.stringify({
 });
 
 const server = createServer((incoming, outgoing) => {
-  const isSlow = incoming.headers['x-slow'] !== undefined;
+  const paceMs = Number(incoming.headers['x-pace']);
   let isStream = false;
   incoming.on('data', (piece: Buffer) => (isStream ||= piece.includes('"stream":true')));
   incoming.once('end', () => {
@@ -23,13 +25,13 @@ const server = createServer((incoming, outgoing) => {
     if (!isStream)
       return void outgoing.writeHead(200, { 'content-type': 'application/json' }).end(PLAIN);
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
-    if (!isSlow) return void outgoing.end(WHOLE);
-    let left = SLOW_EVENTS;
+    if (Number.isNaN(paceMs)) return void outgoing.end(AT_ONCE);
+    let left = Number(incoming.headers['x-events']);
     const timer = setInterval(() => {
-      if (left-- > 0) return void outgoing.write(choice('slow'));
+      if (left-- > 0) return void outgoing.write(EVENT);
       clearInterval(timer);
-      outgoing.end('data: [DONE]\n\n');
-    }, 500);
+      outgoing.end(DONE);
+    }, paceMs);
     outgoing.once('close', () => clearInterval(timer));
   });
 });
