@@ -28,8 +28,7 @@ function summaryOf(files: readonly FileRecord[]): Summary {
       worth: 0.5,
     };
   });
-  const tools = [{ tool: 'read', calls: 3, args: ['path'] }];
-  return { ...EMPTY_SUMMARY, firstTurn: 1, lastTurn: 2, task: 'Look.', files, tools, notes };
+  return { ...EMPTY_SUMMARY, firstTurn: 1, lastTurn: 2, task: 'Look.', files, notes };
 }
 
 /** The sections of a summary that has half of the space it would take. */
@@ -41,18 +40,30 @@ function sectionsOf(files: readonly FileRecord[]): readonly string[] {
   return [...text.matchAll(/^## (.+)$/gm)].map(([, name = '']) => name);
 }
 
-test('C6 what an agent has read matters while it changes nothing; after that exact lines come first', () => {
-  assert.deepEqual(sectionsOf(READ), ['Original Task', 'Exact Lines', 'Files Read', 'Tools']);
+test('C6 the files that an agent has read are named before all exact lines are, and come last', () => {
+  assert.deepEqual(sectionsOf([]), ['Original Task', 'Exact Lines']);
+  assert.deepEqual(sectionsOf(READ), ['Original Task', 'Exact Lines', 'Files Read']);
   assert.deepEqual(sectionsOf([...READ, EDITED]), [
     'Original Task',
     'Changed Files',
     'Exact Lines',
-    'Tools',
+    'Files Read',
   ]);
 });
 
-test('C6 the tools of an agent are named before all exact lines are, and come last', () => {
-  assert.deepEqual(sectionsOf([]), ['Original Task', 'Exact Lines', 'Tools']);
+test('a text that leaves out rules says how many; what else is left out is not counted', () => {
+  const facts = Array.from({ length: 40 }, (_, i) => ({
+    kind: 'constraint' as const,
+    text: `Never touch part ${i} of the harbour without asking.`,
+    by: 'user' as const,
+    turn: 1,
+  }));
+  const counter = chars4();
+  const shown = fitSummary({ ...summaryOf(READ), facts }, 400, counter) ?? '';
+  const rules = shown.match(/^- Never touch part/gm)?.length ?? 0;
+  assert.ok(rules > 5 && rules < 40, `${rules} rules`);
+  assert.match(shown, new RegExp(`\\n\\(${40 - rules} more rules left out\\)$`));
+  assert.doesNotMatch(fitSummary(summaryOf(READ), 400, counter) ?? '', /left out\)/);
 });
 
 const parts = (mark: string): string =>

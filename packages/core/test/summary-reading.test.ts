@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatMessage, type Message, type Summary } from '@bobbin/core';
-import { chars4, extract, fitSummary, renderSummary, type Node } from '@bobbin/core/internal';
+import { chars4, extract, renderSummary, type Node } from '@bobbin/core/internal';
 import { assistant, call, result, thread, user } from '@bobbin/testing';
 
 const counter = chars4();
@@ -162,15 +162,6 @@ test('colours of a terminal are left out', () => {
     extracted([user('Go.'), ...round('bash', { command: 'make check' }, output)]),
   );
   assert.match(text, /^· expected readLimit\(LIMIT_4471\) to be 12$/m);
-});
-
-test('what was left out is counted; no summary speaks of a search that its reader may not have', () => {
-  const s = extracted([
-    user('Go.'),
-    ...round('bash', { command: 'ls' }, 'BUILD_7731_ALPHA is here'),
-  ]);
-  const text = fitSummary(s, 40, counter) ?? '';
-  assert.match(text, /\(\d+ more entries left out\)$/);
 });
 
 test('C6 a later summary covers what came since', () => {

@@ -108,10 +108,3 @@ test('a long entry that goes leaves its space to short ones', () => {
   const text = shown(notes.join('\n'), [], 80);
   assert.ok(text.includes([...notes.slice(0, 5), '…', notes.at(-1)].join('\n')), text);
 });
-
-test('the tools are named after an account, in what it leaves', () => {
-  const messages = run('make all', 'built');
-  assert.match(shown('The parser is done.', messages), /\n## Tools\n- bash ×1 \(command\)$/);
-  const long = Array.from({ length: 40 }, (_, i) => `Module_${i} has queue_${i * 31}.`).join('\n');
-  assert.doesNotMatch(shown(long, messages, 120), /## Tools/);
-});

@@ -71,8 +71,7 @@ export function refusal(summary: Summary, request?: SummaryRequest): string | un
   if (misshapen !== undefined)
     return `the summary is off its schema: ${misshapen}; return proseSummary(text, request), or a whole Summary`;
   const says = summary.prose?.trim() ?? '';
-  const hasData =
-    LISTS.some((list) => summary[list].length > 0) || (summary.tools ?? []).length > 0;
+  const hasData = LISTS.some((list) => summary[list].length > 0);
   const inBrief = [summary.task, summary.currentTask, summary.splitTurn?.text].join('');
   if (says === '' && !hasData && inBrief.trim() === '') return 'the summary is blank';
   if (!hasData && says.length <= LONGEST_ERROR && NO_ANSWER.test(says))

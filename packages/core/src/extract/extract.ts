@@ -29,7 +29,6 @@ import { repositoryEvents } from './story/repository.ts';
 import { splitTurnText } from './story/split-turn.ts';
 import { isSpoken, Story } from './story/story.ts';
 import { todoItems } from './story/todo.ts';
-import { toolsOf } from './story/tools.ts';
 import { expandedCommands, isRequest, saidByUser } from './story/user-words.ts';
 
 /** A message that stays in the prompt, and what the prompt shows of it. */
@@ -261,7 +260,6 @@ class Extract {
       items,
       outcomes: commandsOf(this.#all, before.outcomes),
       repository: repositoryEvents(this.#all, before.repository ?? []),
-      tools: toolsOf(nodes, before.tools ?? []),
       files,
       seen: this.#seen.all(this.#space.chars * seenShare(files)),
       notes: [],

@@ -92,14 +92,6 @@ export interface SeenChange {
   readonly at: number;
 }
 
-/** A tool that was called. */
-export interface ToolUse {
-  readonly tool: string;
-  readonly calls: number;
-  /** The names of the arguments that it was given. */
-  readonly args: readonly string[];
-}
-
 /** Something that happened to the repository. */
 export interface RepositoryEvent {
   readonly kind: 'commit' | 'branch' | 'push' | 'pull request';
@@ -164,8 +156,6 @@ export interface Summary {
   readonly repository?: readonly RepositoryEvent[];
   /** Changes that were looked at, oldest first. */
   readonly seen?: readonly SeenChange[];
-  /** The tools that were called, those called most first. */
-  readonly tools?: readonly ToolUse[];
   readonly notes: readonly Note[];
   readonly currentTask: string | null;
   readonly currentPlan: readonly string[];

@@ -12,7 +12,6 @@ import {
   outcomeText,
   repositoryTexts,
   tellingOutcomes,
-  toolTexts,
 } from './entry-texts.ts';
 import { changedFiles, lastEdit, nameOf, seenText } from './file-texts.ts';
 import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
@@ -127,8 +126,6 @@ function accountText(summary: Summary, chars: number, taskIsShown: boolean): str
   );
   account = accountWithin(body, account.length + left);
   left = space - account.length - lengthOf([...first, ...rest]);
-  const tools = toolTexts(summary.tools ?? [], Math.min(left - HEADING_CHARS, chars * TOOLS_SHARE));
-  left -= tools.length === 0 ? 0 : tools.join('\n').length + HEADING_CHARS;
   const chronology = chronologyWithin(analysis, shown, left);
   left -= chronology.join('\n').length;
   const fillers = lines.filter(({ fills }) => fills !== undefined);
@@ -138,13 +135,12 @@ function accountText(summary: Summary, chars: number, taskIsShown: boolean): str
     fillers.filter((line) => !rest.has(line) && hasNewNames(line, text)),
     left,
   );
-  const more = leftOut === 0 ? [] : ['', `(${leftOut} more entries left out)`];
+  const more = leftOut === 0 ? [] : ['', `(${leftOut} more rules and items left out)`];
   return [
     title,
     account,
     ...layOut(lines.filter((line) => first.has(line) || rest.has(line))),
     ...(chronology.length === 0 ? [] : ['', ...chronology]),
-    ...(tools.length === 0 ? [] : ['', '## Tools', ...tools]),
     ...more,
   ].join('\n');
 }
@@ -159,8 +155,6 @@ const LEAST_RECORD_SHARE = 0.03;
 const DENSITY = 0.95;
 /** An account below this share of the text is thin. */
 const THIN_SHARE = 0.5;
-/** The tools are named in what the account leaves. */
-const TOOLS_SHARE = 0.025;
 const FRAME_CHARS = 24;
 const HEADING_CHARS = 20;
 

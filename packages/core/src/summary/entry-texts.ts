@@ -1,13 +1,7 @@
 import { lastOf, reversed, sorted } from '../check/list.ts';
 import { jsonText } from '../message/json.ts';
 import { linesOf, oneLine } from '../message/text.ts';
-import type {
-  ArtifactReference,
-  Item,
-  RepositoryEvent,
-  ToolOutcome,
-  ToolUse,
-} from '../plan/summary.ts';
+import type { ArtifactReference, Item, RepositoryEvent, ToolOutcome } from '../plan/summary.ts';
 
 /** What is being worked on, unless the list of items shows it. */
 export function currentTexts(
@@ -27,15 +21,6 @@ export function itemTexts(items: readonly Item[]): readonly string[] {
       ({ state, text, priority, context }) =>
         `- [${marks[state]}] ${text}${priority === 'medium' ? '' : ` [${priority}]`}${because(context)}`,
     );
-}
-
-/** The tools in one line, those called most first, as many as fit. */
-export function toolTexts(tools: readonly ToolUse[], mostChars: number): readonly string[] {
-  let left = mostChars;
-  const texts = tools
-    .map(({ tool, calls, args }) => `${tool} ×${calls} (${args.join(', ')})`)
-    .filter((text) => (left -= text.length + 2) >= 0);
-  return texts.length === 0 ? [] : [`- ${texts.join(', ')}`];
 }
 
 export function repositoryTexts(events: readonly RepositoryEvent[]): readonly string[] {

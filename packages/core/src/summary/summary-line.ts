@@ -17,7 +17,6 @@ export const SECTIONS = [
   'From the System Message',
   'Exact Lines',
   'Files Read',
-  'Tools',
 ] as const;
 export type Section = (typeof SECTIONS)[number];
 
@@ -30,7 +29,6 @@ export const RANK = {
   finding: 4,
   note: 5,
   more: 6,
-  rest: 7,
 } as const;
 export type Rank = (typeof RANK)[keyof typeof RANK];
 
@@ -39,9 +37,8 @@ export interface Line {
   readonly section: Section;
   /** Lines under one heading stay together. */
   readonly heading?: string;
-  /** Says where the text is from. Neighbours with one label share it, with the gap between them. */
+  /** Says where the text is from. Neighbours with one label share it. */
   readonly label?: string;
-  readonly gap?: string;
   readonly text: string;
   readonly rank: Rank;
   readonly worth: number;
