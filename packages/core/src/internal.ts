@@ -150,11 +150,8 @@ export {
 } from './session/memory/stored-thread.ts';
 export type { Conversation, MarkCachePoints } from './session/recognise/conversation.ts';
 export { type Controls, controlsOf } from './session/recognise/controls.ts';
-export {
-  Conversations,
-  type HostRequest,
-  type StoredPlace,
-} from './session/recognise/conversations.ts';
+export { Conversations, type HostRequest } from './session/recognise/conversations.ts';
+export type { StoredPlace } from './session/recognise/options.ts';
 export { sendFitting } from './session/recognise/sending.ts';
 export { fitSummaryText, summaryText } from './summary/account-render.ts';
 export { cleanAccount } from './summary/account.ts';

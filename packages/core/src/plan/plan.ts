@@ -141,6 +141,34 @@ export const DEFAULT_STYLE: RenderStyle = {
   summaryAt: 'first',
 };
 
+/**
+ * The plan for the first messages of the path that it was made for: it shows them as before. Undefined if it begins
+ * after them, or changes others.
+ */
+export function planOfBeginning(
+  plan: Plan,
+  { head, length }: { readonly head: MessageId | null; readonly length: number },
+  indexOf: (id: MessageId) => number,
+): Plan | undefined {
+  if (plan.threadVersion <= length) return plan;
+  const isOfBeginning = (id: MessageId): boolean => indexOf(id) < length;
+  const changed = [
+    ...plan.records.flatMap(({ span }) => span.ids),
+    ...plan.hides.map(({ id }) => id),
+  ];
+  if (plan.start >= length || !changed.every(isOfBeginning)) return undefined;
+  const { trimmedTo, climbedAt } = plan;
+  return {
+    ...plan,
+    head,
+    threadVersion: length,
+    pins: plan.pins.filter(isOfBeginning),
+    signedFrom: Math.min(plan.signedFrom, length),
+    ...(trimmedTo === undefined ? {} : { trimmedTo: Math.min(trimmedTo, length) }),
+    ...(climbedAt === undefined ? {} : { climbedAt: Math.min(climbedAt, length) }),
+  };
+}
+
 /** The plan that shows everything. */
 export function emptyPlan(thread: ThreadId, style: RenderStyle = DEFAULT_STYLE): Plan {
   return {

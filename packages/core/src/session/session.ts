@@ -34,7 +34,17 @@ import {
   type SessionState,
 } from './state/state.ts';
 import { keyNamed } from './memory/stored-thread.ts';
-import { compactIf, compactNow, pin, refused, takeOver, takeStep, undo, unpin } from './steps.ts';
+import {
+  compactIf,
+  compactNow,
+  inherit,
+  pin,
+  refused,
+  takeOver,
+  takeStep,
+  undo,
+  unpin,
+} from './steps.ts';
 
 /** Opens the thread of a name, resumed from the store at its newest message or at an older one. */
 export async function openSession<Wire>(
@@ -204,6 +214,12 @@ export class Session<Wire = Message> {
     this.#work.state = sentBefore(this.#work.state, at);
   }
 
+  /** Notes that a provider's cache may have what another session sent: nearly all of it is on this path too. */
+  sharesCacheWith(other: Session<Wire>): void {
+    const { sentAt } = other.#work.state.figures;
+    if (sentAt !== undefined) this.sentBefore(sentAt);
+  }
+
   /** Notes the forms in which the host sends known messages now, from an index of the path on. */
   refresh(messages: readonly Message[], index: number): void {
     this.#work.state = resent(this.#work.state, messages, index);
@@ -331,12 +347,18 @@ export class Session<Wire = Message> {
     });
   }
 
+  /** Goes on from the beginning of another session that both share, with its plan and with what it has learnt. */
+  inherit(other: Session<Wire>): Promise<boolean> {
+    return this.#exclusively(() => inherit(this.#work, other.#work.state));
+  }
+
   /** Copies the path of another session up to one of its messages, with the plan that was in force there. */
   async copyFrom(other: Session<Wire>, head: MessageId): Promise<void> {
     const shared = await other.#work.config.store.path(other.key, head);
     await this.appendDecoded(shared.map(({ message }) => message));
     // Reasoning that both share was signed after what the plan of that time showed.
-    await this.takeOver(await other.planWithin(shared.length), shared.length);
+    if (!(await this.inherit(other)))
+      await this.takeOver(await other.planWithin(shared.length), shared.length);
   }
 
   /**

@@ -7,7 +7,7 @@ import { firstSight } from '../compact/rungs/first-sight.ts';
 import type { Rung } from '../compact/rungs/rung.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
 import type { MessageId } from '../message/message.ts';
-import { type Plan, withoutReasoningFrom } from '../plan/plan.ts';
+import { type Plan, planOfBeginning, withoutReasoningFrom } from '../plan/plan.ts';
 import { firedBecause, type Trigger, unseenTokens } from '../plan/trigger.ts';
 import { unaggressive } from '../recall/reminder.ts';
 import type { PromptBuilder } from '../render/builder.ts';
@@ -18,14 +18,14 @@ import { type Commit, commitPlan, commitUncommitted, uncommitted } from './commi
 import { type Fitted, fittedPrompt, sendPrompt } from './fitted.ts';
 import { startAtCompaction } from './provider-start.ts';
 import { isBound, type Step, triggerInput } from './state/next.ts';
-import { withUnitOf, withWholePath } from './path.ts';
+import { withPathFor, withUnitOf, withWholePath } from './path.ts';
 import { pinUnit, unpinUnit } from './pinning.ts';
 import { restoredPlan } from './plan-history.ts';
 import { remind } from './remind.ts';
 import { isReminded, messagesIn, withinReserve } from './state/reminding.ts';
 import { changedFrom, isInLoop, isSignedFrom, type Sent } from './state/sent.ts';
 import type { CompactOptions, Refusal } from './config/session-config.ts';
-import { compacted, expired, tried, withRefusal } from './state/state.ts';
+import { compacted, expired, type SessionState, tried, withRefusal } from './state/state.ts';
 import { callHook, emit, MOST_RACES, NOTHING_DONE, type Outcome, warn, type Work } from './work.ts';
 
 type WorkOptions = CompactOptions & Pick<Job, 'forced' | 'rungs'>;
@@ -107,6 +107,26 @@ export async function takeOver(work: Work, plan: Plan): Promise<boolean> {
   if (plan.records.length > 0) work.state = { ...work.state, sent: { kind: 'elsewhere' } };
   const { lost } = await enforce(work, { ...plan, thread: work.state.key.thread }, []);
   return lost !== true;
+}
+
+/**
+ * Goes on from the first messages of another session: with its plan, as far as that is about them, and with what it has
+ * learnt. False if its plan is about other messages too.
+ */
+export async function inherit(work: Work, from: SessionState): Promise<boolean> {
+  const { thread, config, version } = work.state;
+  const { counter } = from.config;
+  work.state = { ...work.state, learning: from.learning, config: { ...config, counter } };
+  const beginning = { head: thread.head?.id ?? null, length: thread.length };
+  const plan = planOfBeginning(from.plan, beginning, (id) => from.thread.get(id)?.index ?? 0);
+  if (plan === undefined) return false;
+  // What the other session sent of these messages was shown by the same plan.
+  if (from.reminding.placed.length === 0) work.state = { ...work.state, sent: { kind: 'nothing' } };
+  const isKnown = from.key.thread === work.state.key.thread && from.version === version;
+  if (plan.threadVersion === 0 || isKnown) return true;
+  work.state = await withPathFor(work.config.store, work.state, plan);
+  await enforce(work, { ...plan, thread: work.state.key.thread }, []);
+  return true;
 }
 
 /** Carries out a step towards a prompt. */

@@ -1,16 +1,18 @@
-import { lastIndex } from '../../check/list.ts';
 import { list as checkList } from '../../check/shape.ts';
 import type { MessageId, ThreadId, Usage } from '../../message/message.ts';
-import {
-  Conversation,
-  type Host,
-  type HostHabit,
-  type MarkCachePoints,
-  type ReportedUsage,
-} from './conversation.ts';
+import { Conversation, type Host, type ReportedUsage } from './conversation.ts';
 import type { Fitted } from '../fitted.ts';
-import { HostCopies, HostList, type ListOwner } from './host-list.ts';
-import type { Match, Overlap } from './match.ts';
+import type { ConversationsOptions, ListHint, Locate, StoredPlace } from './options.ts';
+import { HostCopies, HostList } from './host-list.ts';
+import {
+  hasOneAnswer,
+  isCloser,
+  isNextStep,
+  isRelated,
+  isTakenBack,
+  type Match,
+  type Overlap,
+} from './match.ts';
 import { openSession, Session } from '../session.ts';
 import type { CompactOptions, Refusal, SessionConfig } from '../config/session-config.ts';
 import { randomName } from '../config/host.ts';
@@ -31,52 +33,12 @@ const NOTHING_KNOWN = {
 /** The beginning of the names of threads that the host did not name. */
 const UNNAMED = 'conversation-';
 
-export interface ConversationsOptions<Wire> {
-  readonly tenant: string;
-  /** The thread of every list whose thread the host does not name. */
-  readonly thread?: string;
-  readonly mark?: MarkCachePoints<Wire>;
-  /** Default: `continues`. */
-  readonly habit?: HostHabit;
-  /** Default: `host`. */
-  readonly owner?: ListOwner;
-  /** How many conversations are kept in memory. Default: 1000. */
-  readonly mostOpen?: number;
-  readonly locate?: Locate;
-  /** Loads what the configuration needs before the first conversation begins. */
-  readonly ready?: () => Promise<SessionConfig<Wire>>;
-}
-
-/** Where the store has a conversation: a thread, and one of its messages. */
-export interface StoredPlace {
-  readonly thread: string;
-  readonly head: MessageId;
-  /** When the prompt that ended with that message was sent, and what the provider reported for its answer. */
-  readonly sentAt?: number;
-  readonly usage?: Usage;
-}
-
-/**
- * Finds what other processes stored of a list: the thread that has the last of some ids, which are those of the list's
- * messages in order. `thread` is the name that the host gave, if it gave one.
- */
-export type Locate = (
-  ids: readonly MessageId[],
-  thread: string | undefined,
-) => Promise<StoredPlace | undefined>;
-
-/** What a host knows about a list in addition to its messages. */
-export interface ListHint {
-  readonly thread?: string | undefined;
-  /** What the provider reported for the last assistant message of the list. */
-  readonly usage?: Usage | undefined;
-}
-
 /**
  * Decides which conversation a host's list of messages belongs to: the one with the longest known beginning. The least
  * recently used conversation is forgotten first. Two hosts may begin alike and must not see each other's messages, so a
  * list that forks from an unnamed conversation gets its own thread, with a copy of the part that both share. On a
- * thread that the host named it becomes a fork of that thread.
+ * thread that the host named it becomes a fork of that thread. So does a list whose host took back what it had added to
+ * its last request.
  */
 export class Conversations<Wire> {
   #config: SessionConfig<Wire>;
@@ -106,8 +68,8 @@ export class Conversations<Wire> {
     checkList(wire, 'messages');
     return this.exclusively(async () => {
       const [found, match] = await this.#find(wire, thread);
-      const { forkedAt } = match;
-      const conversation = forkedAt === undefined ? found : await this.fork(found, forkedAt);
+      const conversation =
+        match.forkedAt === undefined ? found : await this.#forked(found, match, match.forkedAt);
       const head = await conversation.take(match, usage);
       const isFirst = match.fresh.length === conversation.session.length;
       return new HostRequest(this, this.#used(conversation), head, isFirst);
@@ -169,11 +131,35 @@ export class Conversations<Wire> {
     head: MessageId | undefined,
   ): Promise<Conversation<Wire>> {
     const { session } = conversation;
-    if (!session.key.thread.startsWith(UNNAMED))
-      return this.#used(conversation.forkedTo(await this.#session(session.key.thread, head)));
+    if (!session.key.thread.startsWith(UNNAMED)) return this.#forkOnThread(conversation, head);
     const copy = this.#newSession();
     if (head !== undefined) await copy.copyFrom(session, head);
     return this.#used(conversation.forkedTo(copy));
+  }
+
+  async #forkOnThread(
+    conversation: Conversation<Wire>,
+    head: MessageId | undefined,
+  ): Promise<Conversation<Wire>> {
+    const { session } = conversation;
+    const fork = await this.#session(session.key.thread, head);
+    if (head !== undefined) await fork.inherit(session);
+    return this.#used(conversation.forkedTo(fork));
+  }
+
+  /** The fork that a list continues. If its host has only taken back the end of its last request, it replaces that. */
+  async #forked(
+    found: Conversation<Wire>,
+    match: Match<Wire>,
+    head: MessageId,
+  ): Promise<Conversation<Wire>> {
+    if (!hasOneAnswer(match.fresh)) return this.fork(found, head);
+    const isReplaced = isTakenBack(found.session, match);
+    const fork = await (isReplaced ? this.#forkOnThread(found, head) : this.fork(found, head));
+    const at = isReplaced ? this.#open.indexOf(found) : -1;
+    if (at >= 0) this.#open.splice(at, 1);
+    fork.session.sharesCacheWith(found.session);
+    return fork;
   }
 
   /** Runs a task while no conversation changes. */
@@ -234,7 +220,7 @@ export class Conversations<Wire> {
     if (place.sentAt !== undefined) session.sentBefore(place.sentAt);
     conversation.report(place.usage);
     const match = conversation.match(list);
-    return isRelated(conversation, match) ? [conversation, match] : undefined;
+    return isRelated(conversation.session, match) ? [conversation, match] : undefined;
   }
 
   /** The conversation that recognises most of a list. */
@@ -242,7 +228,7 @@ export class Conversations<Wire> {
     let best: [Conversation<Wire>, Match<Wire>] | undefined;
     for (const [conversation, overlap] of this.#closest(list, thread)) {
       const match = conversation.match(list, overlap);
-      if (!isRelated(conversation, match)) continue;
+      if (!isRelated(conversation.session, match)) continue;
       if (best === undefined || isCloser(match, best[1])) best = [conversation, match];
     }
     return best;
@@ -283,7 +269,7 @@ export class Conversations<Wire> {
   async #resumed(list: HostList<Wire>, thread: string): Promise<[Conversation<Wire>, Match<Wire>]> {
     const conversation = await this.#named(thread);
     const match = conversation.match(list);
-    if (isRelated(conversation, match)) return [conversation, match];
+    if (isRelated(conversation.session, match)) return [conversation, match];
     const swapped = conversation.swappedMatch(list, true);
     if (swapped !== undefined) return [conversation, swapped];
     const beside = await this.#named(`${thread}-${list.firstId() ?? 'empty'}`);
@@ -312,22 +298,6 @@ export class Conversations<Wire> {
     this.#open.unshift(conversation);
     return conversation;
   }
-}
-
-function isRelated<Wire>({ session }: Conversation<Wire>, { known }: Match<Wire>): boolean {
-  return known > 0 || session.length === 0;
-}
-
-/** True if a list adds one answer at most to a conversation: no request of the host is missing in between. */
-function isNextStep<Wire>({ continues, fresh }: Match<Wire>): boolean {
-  if (!continues) return false;
-  const answered = lastIndex(fresh, ({ role }) => role === 'assistant');
-  return fresh.slice(0, answered + 1).every(({ role }) => role === 'assistant');
-}
-
-function isCloser<Wire>(match: Match<Wire>, best: Match<Wire>): boolean {
-  if (match.known !== best.known) return match.known > best.known;
-  return match.continues && !best.continues;
 }
 
 /**
