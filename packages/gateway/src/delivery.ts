@@ -160,10 +160,9 @@ export class Delivery {
       return undefined;
     }
     try {
-      // Of a request that went out as it came, the size says nothing about the prompt that was made meanwhile.
-      const { requestTokens: _, ...limits } = refusal;
-      const known = fit.action === 'late' ? limits : refusal;
-      return await this.#options.fitter.refit(request, taken, known);
+      const smaller = await this.#options.fitter.refit(request, fit, taken, refusal);
+      if (smaller.bytes.length < fit.bytes.length) return smaller;
+      throw new Error('the last one was as small as it can be');
     } catch (error) {
       this.#reportTooLong(request.tenant, taken, refusal, error);
       return undefined;

@@ -202,8 +202,12 @@ test('a result that is there when the time is over is used, however long the pro
   assert.equal(await fitInTime(busy, { bytes } as ClientRequest, 10), done);
 });
 
-/** What a conversation is counted at after a late request of it was refused with an error. */
-async function countedAfter(t: TestContext, status: number, message: string): Promise<number> {
+/** What a conversation is counted at after a late request of it was refused with an error, and what was sent instead. */
+async function countedAfter(
+  t: TestContext,
+  status: number,
+  message: string,
+): Promise<{ readonly tokens: number; readonly sentTokens: number }> {
   const provider = await providerServer(
     'openai-chat',
     { kind: 'answer', text: 'Eight tons.' },
@@ -229,15 +233,33 @@ async function countedAfter(t: TestContext, status: number, message: string): Pr
   const after = await client.chat.completions
     .create({ model: 'gpt-5', messages: next })
     .withResponse();
-  return Number(header(after.response, 'tokens-before'));
+  return {
+    tokens: Number(header(after.response, 'tokens-before')),
+    sentTokens: Number(header(response, 'tokens-after')),
+  };
 }
 
 test('the refusal of a late request says nothing about the prompt that is sent in its place', async (t) => {
   const sized =
     "This model's maximum context length is 18000 tokens. However, your messages resulted in 20000 tokens.";
   const counted = await countedAfter(t, 400, sized);
-  assert.ok(counted > 20_000);
-  assert.equal(counted, await countedAfter(t, 413, 'Request exceeds the maximum size'));
+  assert.ok(counted.tokens > 20_000);
+  assert.deepEqual(counted, await countedAfter(t, 413, 'Request exceeds the maximum size'));
+});
+
+test('E3 a late request that is refused is sent again as it would have been sent in time', async (t) => {
+  const provider = await providerServer('openai-chat', {
+    forever: { kind: 'answer', text: 'Eight tons.' },
+  });
+  const [, client] = await started(t, provider, memoryStore());
+  const messages = history(30);
+  await client.chat.completions.create({ model: 'gpt-5', messages: messages.slice(0, 1) });
+  const { response } = await client.chat.completions
+    .create({ model: 'gpt-5', messages })
+    .withResponse();
+  assert.equal(header(response, 'action'), 'compacted');
+  const { sentTokens } = await countedAfter(t, 413, 'Request exceeds the maximum size');
+  assert.equal(sentTokens, Number(header(response, 'tokens-after')));
 });
 
 test('if nothing smaller can be sent after a refusal, the client gets the refusal and an event says why', async (t) => {

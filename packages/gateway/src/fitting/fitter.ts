@@ -1,4 +1,4 @@
-import type { Fitted } from '@bobbin/core';
+import type { Budget, Fitted } from '@bobbin/core';
 import type { ContextLimit, HostRequest, JsonObject } from '@bobbin/core/internal';
 import type { ResolvedPolicy } from '../config/model-policy.ts';
 import { threadNameOf } from '../identity/thread-name.ts';
@@ -69,25 +69,43 @@ export class Fitter {
       return { action: 'unchanged', bytes: request.bytes, reason: 'it fits', taken };
     }
     if (!host.isFirst) await host.session.catchUp();
-    const most = Math.floor(policy.windowTokens * MOST_OUTPUT_SHARE);
-    const outputTokens = Math.min(beside.outputTokens, most);
-    const budget = { ...tokens, outputTokens };
-    const offersReadArtifact = request.offersTools === true;
-    const fitted = await host.prompt({ budget, offersReadArtifact });
+    const fitted = await host.prompt(promptOptions(request, tokens, policy));
     const action = fitted.compacted ? 'compacted' : undefined;
     return this.#sent(request, messages, host, tokens, fitted, action);
   }
 
   /** The request after the provider refused it as too long. */
-  async refit(request: ClientRequest, taken: TakenRequest, refusal: ContextLimit): Promise<Fit> {
-    const messages = messagesIn(request.endpoint.protocol, request.body) ?? [];
-    const { host } = taken;
-    const fitted = await host.refused(refusal);
-    const tokens = this.#tokens.beside(
-      host.session,
-      request.endpoint.protocol.beside(request.body),
-    );
+  async refit(
+    request: ClientRequest,
+    { action }: Fit,
+    { host }: TakenRequest,
+    refusal: ContextLimit,
+  ): Promise<Fit> {
+    const { protocol } = request.endpoint;
+    const messages = messagesIn(protocol, request.body) ?? [];
+    const tokens = this.#tokens.beside(host.session, protocol.beside(request.body));
+    const fitted =
+      action === 'late'
+        ? await this.#refitWhole(request, host, tokens, refusal)
+        : await host.refused(refusal);
     return this.#sent(request, messages, host, tokens, fitted, 'retried');
+  }
+
+  /** The whole history was refused: the prompt that would have been sent in time may do. */
+  async #refitWhole(
+    request: ClientRequest,
+    host: HostRequest<object>,
+    tokens: BesideTokens,
+    // The size of the whole says nothing about the size of a prompt.
+    { limitTokens }: ContextLimit,
+  ): Promise<Fitted<object>> {
+    const { tenant, endpoint, model } = request;
+    const { policy } = this.#pool.of(tenant, endpoint.protocol, model);
+    const { budget, ...options } = promptOptions(request, tokens, policy);
+    const windowTokens = Math.min(policy.windowTokens, limitTokens ?? policy.windowTokens);
+    const fitted = await host.prompt({ ...options, budget: { ...budget, windowTokens } });
+    const known = limitTokens === undefined ? {} : { limitTokens };
+    return isWhole(fitted) ? host.refused(known) : fitted;
   }
 
   #sent(
@@ -129,6 +147,17 @@ export class Fitter {
     const tokensAfter = promptTokens === undefined ? tokensBefore : beside + promptTokens;
     return { host, thread: session.key.thread, head, tokensBefore, tokensAfter };
   }
+}
+
+/** What core must know to make the prompt of a request. */
+function promptOptions(
+  { endpoint, body, offersTools }: ClientRequest,
+  tokens: BesideTokens,
+  { windowTokens }: ResolvedPolicy,
+): { readonly budget: Partial<Budget>; readonly offersReadArtifact: boolean } {
+  const most = Math.floor(windowTokens * MOST_OUTPUT_SHARE);
+  const outputTokens = Math.min(endpoint.protocol.beside(body).outputTokens, most);
+  return { budget: { ...tokens, outputTokens }, offersReadArtifact: offersTools === true };
 }
 
 /** True if no policy has anything to do: nobody has answered yet, and the request is small. */

@@ -4,6 +4,12 @@ import type { Beside } from '../protocol/protocol.ts';
 
 const NOTHING = { systemTokens: 0, toolTokens: 0 } as const;
 
+/** Messages at the beginning of a path, and what they cost. */
+interface Earlier {
+  readonly count: number;
+  readonly tokens: number;
+}
+
 function isEmptyList(value: Json): boolean {
   return Array.isArray(value) && value.length === 0;
 }
@@ -11,7 +17,7 @@ function isEmptyList(value: Json): boolean {
 /** Counts requests. What was counted for a conversation before is not counted again. */
 export class RequestTokens {
   readonly #sizes = new WeakMap<Session<object>, RequestSize>();
-  readonly #earlier = new WeakMap<Session<object>, number>();
+  readonly #earlier = new WeakMap<Session<object>, Earlier>();
 
   /** What a request contains beside its messages. */
   beside(
@@ -32,15 +38,15 @@ export class RequestTokens {
     return messages.length === length ? known : known + this.#before(session, wire, codec);
   }
 
-  /** What the messages before the window of a resumed conversation cost. */
+  /** What the messages cost that are not in memory: those that were compacted leave it, a part at a time. */
   #before(session: Session<object>, wire: readonly object[], codec: Codec<object>): number {
-    let tokens = this.#earlier.get(session);
-    if (tokens === undefined) {
-      const count = session.length - session.messages.length;
-      const earlier = codec.decode(wire).slice(0, count);
-      tokens = earlier.reduce((sum, message) => sum + session.counter.message(message), 0);
-      this.#earlier.set(session, tokens);
-    }
+    const count = session.length - session.messages.length;
+    const known = this.#earlier.get(session) ?? { count: 0, tokens: 0 };
+    if (known.count === count) return known.tokens;
+    const { counter } = session;
+    const left = codec.decode(wire).slice(known.count, count);
+    const tokens = left.reduce((sum, message) => sum + counter.message(message), known.tokens);
+    this.#earlier.set(session, { count, tokens });
     return tokens;
   }
 }
