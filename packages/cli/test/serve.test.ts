@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { providerServer } from '@bobbin/testing';
+import { providerServer, type ProviderServer } from '@bobbin/testing';
 import { bobbin, here, SHIM, start } from './run.ts';
 
 function folderFor(t: TestContext): string {
@@ -82,6 +82,17 @@ test('serve takes its settings from options, the environment and a file, and end
 const MISTAKES: readonly (readonly [args: readonly string[], stderr: RegExp])[] = [
   [['serve', 'now'], /^bobbin: serve takes no "now"; see bobbin serve --help$/],
   [['serve', '--port', 'x'], /^bobbin: --port must be a number of at least 0, not "x"; see/],
+  [['serve', '--port', '99999'], /^bobbin: --port must be a port from 0 to 65535, not 99999; see/],
+  [['serve', '--window', '1'], /^bobbin: .*windowTokens must be a number of at least 500, not 1;/],
+  [['serve', '--soft-share', '3'], /^bobbin: .*softShare must be a number above 0 and at most 1/],
+  [
+    ['serve', '--config', 'no.json'],
+    /^bobbin: there is no file no\.json to read settings from; see/,
+  ],
+  [
+    ['serve', '--openai', 'http://127.0.0.1:7077/v1'],
+    /^bobbin: upstream openai: .* is this gateway/,
+  ],
   [['serve', '--host', '0.0.0.0'], /^bobbin: host 0\.0\.0\.0 can be reached .*: give a token/],
   [['serve', '--openai', 'here'], /^bobbin: upstream "here": must be an address such as/],
   [['serve', '--preset', 'no'], /^bobbin: --preset must be one of ladder, .*, not "no"; see/],
@@ -98,35 +109,113 @@ for (const [args, stderr] of MISTAKES)
     assert.match(outcome.stderr.trim(), stderr);
   });
 
-test('wrap gives an agent the base URL, hands on its exit code, and says what was saved', async (t) => {
+/** A folder with an agent of a name, and the environment in which it is found. */
+function agentNamed(
+  t: TestContext,
+  name: string,
+  program: string,
+): { readonly folder: string; readonly env: Record<string, string> } {
+  const folder = folderFor(t);
+  const path = join(folder, name);
+  writeFileSync(path, `#!${process.execPath}\n${program}`);
+  chmodSync(path, 0o755);
+  const PATH = `${folder}${delimiter}${process.env['PATH'] ?? ''}`;
+  return { folder, env: { PATH, XDG_DATA_HOME: folder } };
+}
+
+/** Asks once, and ends with 3. It sends the headers that Claude Code is told to. */
+const ASKS = `const own = Object.fromEntries((process.env.ANTHROPIC_CUSTOM_HEADERS ?? '').split('\\n').filter(Boolean).map((line) => line.split(': ')));
+const url = process.env.ANTHROPIC_BASE_URL + '/v1/messages';
+const body = { model: 'claude-haiku-4-5', max_tokens: 9, messages: [{ role: 'user', content: process.argv[2] }] };
+const headers = { 'x-api-key': 'k', 'anthropic-version': '2023-06-01', 'content-type': 'application/json', ...own };
+fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+  .then((response) => response.json())
+  .then((answer) => { console.log(answer.content?.[0].text ?? answer.error.message); process.exitCode = 3; });
+`;
+
+const SAVED = 'bobbin: 1 step, 0 compactions; input worth 0 tokens saved, net (0 % of 120)';
+
+async function answering(t: TestContext): Promise<ProviderServer> {
   const usage = { inputTokens: 120, outputTokens: 3 };
   const provider = await providerServer('anthropic', { kind: 'answer', text: 'Hello.', usage });
   t.after(() => provider.close());
-  const folder = folderFor(t);
-  const agent = join(folder, 'claude');
-  writeFileSync(
-    agent,
-    `#!${process.execPath}
-const url = process.env.ANTHROPIC_BASE_URL + '/v1/messages';
-const body = { model: 'claude-haiku-4-5', max_tokens: 9, messages: [{ role: 'user', content: process.argv[2] }] };
-const headers = { 'x-api-key': 'k', 'anthropic-version': '2023-06-01', 'content-type': 'application/json' };
-fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
-  .then((response) => response.json())
-  .then(({ content }) => { console.log(content[0].text); process.exitCode = 3; });
-`,
-  );
-  chmodSync(agent, 0o755);
-  const env = {
-    PATH: `${folder}${delimiter}${process.env['PATH'] ?? ''}`,
-    XDG_DATA_HOME: folder,
-  };
+  return provider;
+}
+
+test('wrap gives an agent the base URL, hands on its exit code, and says what was saved', async (t) => {
+  const provider = await answering(t);
+  const { env } = agentNamed(t, 'claude', ASKS);
   const args = ['wrap', '--port', '0', '--anthropic', provider.origin, '--', 'claude', '--help'];
   const { status, stdout, stderr } = await bobbin(args, { env });
   provider.expectDone();
-  assert.deepEqual([status, stdout], [3, 'Hello.\n']);
-  assert.equal(
-    stderr,
-    'bobbin: 1 step, 0 compactions; input worth 0 tokens saved, net (0 % of 120)\n',
-  );
+  assert.deepEqual([status, stdout, stderr], [3, 'Hello.\n', `${SAVED}\n`]);
   assert.deepEqual(provider.requests[0]?.body['messages'], [{ role: 'user', content: '--help' }]);
+});
+
+test('wrap relays to the address that the agent would have asked; its own gateway needs no token', async (t) => {
+  const provider = await answering(t);
+  const { env } = agentNamed(t, 'claude', ASKS);
+  const args = ['wrap', '--port', '0', '--token', 'abc', '--', 'claude', '-p'];
+  const outcome = await bobbin(args, { env: { ...env, ANTHROPIC_BASE_URL: provider.origin } });
+  provider.expectDone();
+  assert.deepEqual([outcome.status, outcome.stdout], [3, 'Hello.\n']);
+});
+
+test('wrap uses a gateway that runs: with its token, without other options, and the sum is of all clients', async (t) => {
+  const provider = await answering(t);
+  const { folder, env } = agentNamed(t, 'claude', ASKS);
+  const serving = ['serve', '--port', '0', '--token', 'abc', '--anthropic', provider.origin];
+  const child = start([...serving, '--log-level', 'silent'], { env: { BOBBIN_STORE: folder } });
+  t.after(() => child.kill('SIGKILL'));
+  const [url] = await listening(child);
+  const at = ['wrap', '--port', new URL(url).port];
+  const wrapped = await bobbin(
+    [...at, '--token', 'abc', '--window', '9000', '--', 'claude', '-p'],
+    {
+      env,
+    },
+  );
+  provider.expectDone();
+  assert.deepEqual([wrapped.status, wrapped.stdout], [3, 'Hello.\n']);
+  assert.deepEqual(wrapped.stderr.split('\n').slice(0, 2), [
+    `bobbin: --window not used: the gateway at ${url} runs already, with settings of its own`,
+    `${SAVED}, by all clients of the gateway`,
+  ]);
+  const refused = await bobbin([...at, '--', 'claude', '-p'], { env });
+  assert.equal(refused.status, 3);
+  assert.match(refused.stdout, /send its token in the header x-bobbin-token/);
+  assert.match(refused.stderr, /what was saved is not known: .* give --token\n$/);
+  const codex = await bobbin([...at, '--token', 'abc', '--', 'codex'], { env });
+  assert.deepEqual([codex.status, codex.stdout], [2, '']);
+  assert.match(codex.stderr, /^bobbin: codex cannot send the token .*: give another --port/);
+});
+
+test('wrap passes a signal on to its agent, and its exit code says which one ended the agent', async (t) => {
+  const { env } = agentNamed(t, 'claude', "console.log('ready'); setInterval(() => {}, 1_000);");
+  const child = start(['wrap', '--port', '0', '--', 'claude'], { env });
+  t.after(() => child.kill('SIGKILL'));
+  await new Promise((resolve) => child.stdout?.once('data', resolve));
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  assert.equal(await ended, 143);
+});
+
+test('a second signal cuts streams off', async (t) => {
+  const provider = await providerServer('openai-chat', { kind: 'hang' });
+  t.after(() => provider.close());
+  const args = ['serve', '--port', '0', '--openai', provider.origin, '--log-level', 'silent'];
+  const child = start(args, { env: { BOBBIN_STORE: folderFor(t) } });
+  t.after(() => child.kill('SIGKILL'));
+  const [url, stderr] = await listening(child);
+  const body = JSON.stringify({ model: 'gpt-5', messages: [{ role: 'user', content: 'hi' }] });
+  const headers = { authorization: 'Bearer 1', 'content-type': 'application/json' };
+  const asking = fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body });
+  const cutOff = assert.rejects(asking, /fetch failed/);
+  while (provider.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  while (!stderr().includes('ending:')) await new Promise((resolve) => setTimeout(resolve, 10));
+  child.kill('SIGTERM');
+  assert.equal(await ended, 1);
+  await cutOff;
 });

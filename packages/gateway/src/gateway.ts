@@ -12,6 +12,7 @@ import {
   type ProviderName,
 } from './config/gateway-config.ts';
 import { Delivery } from './delivery.ts';
+import { policyProblem } from './config/model-policy.ts';
 import { BackgroundCompaction } from './fitting/background-compaction.ts';
 import { ConversationPool } from './fitting/conversation-pool.ts';
 import { Fitter } from './fitting/fitter.ts';
@@ -47,6 +48,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     throw new TypeError(
       `host ${host} can be reached from other machines: give a token that clients must send, or listen on 127.0.0.1`,
     );
+  for (const [i, policy] of policies.entries()) {
+    const problem = policyProblem(policy);
+    if (problem !== undefined) throw new TypeError(`policies[${i}].${problem}`);
+  }
+  for (const [name, address] of Object.entries(options.upstreams ?? {}))
+    if (port !== 0 && isSelf(address, host, port))
+      throw new TypeError(`upstream ${name}: ${address} is this gateway itself`);
   const limits: GatewayLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const upstreams = upstreamsOf(options, limits);
   const observer = new Observer(options.logger ?? pino({ level: 'silent' }));
@@ -131,6 +139,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await Promise.all(Object.values(upstreams).map((upstream) => upstream.destroy()));
     },
   };
+}
+
+/** True if an address leads back to a gateway that listens at a port. */
+function isSelf(address: string, host: string, port: number): boolean {
+  const { hostname, port: other } = URL.parse(address) ?? {};
+  return other === `${port}` && (hostname === host || isLoopback(hostname ?? ''));
 }
 
 function upstreamsOf(

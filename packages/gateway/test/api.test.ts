@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { test, type TestContext } from 'node:test';
 import { providerServer } from '@bobbin/testing';
-import { runningGateway, until, type RunningGateway } from './running-gateway.ts';
+import { bareUpstream, runningGateway, until, type RunningGateway } from './running-gateway.ts';
 
 const LONG = 'The tide table of the harbour, line by line. '.repeat(60);
 
@@ -198,4 +198,29 @@ test('pages of other sites and names that point here are refused', async (t) => 
     ]),
     [200, 200, 421, 421, 403, 403, 200, 415, 403, 404],
   );
+});
+
+const asked = ({ url }: RunningGateway, headers: Record<string, string>): Promise<number> =>
+  status(`${url}/v1/chat/completions`, 'POST', headers);
+
+test('requests of pages of other sites are not relayed, unless a token guards the gateway', async (t) => {
+  const upstream = await bareUpstream(t, (_, outgoing) => outgoing.end('{}'));
+  const upstreams = { openai: upstream.url };
+  const [open, guarded] = await Promise.all([
+    runningGateway(t, { upstreams }),
+    runningGateway(t, { upstreams, token: 'abc' }),
+  ]);
+  assert.deepEqual(
+    await Promise.all([
+      asked(open, {}),
+      asked(open, { origin: 'http://localhost:3000' }),
+      asked(open, { origin: 'app://desktop' }),
+      asked(open, { origin: 'https://evil.example' }),
+      asked(open, { host: 'evil.example', origin: 'http://evil.example' }),
+      asked(open, { origin: 'null' }),
+      asked(guarded, { origin: 'https://studio.example', 'x-bobbin-token': 'abc' }),
+    ]),
+    [200, 200, 200, 403, 403, 403, 200],
+  );
+  assert.equal(upstream.seen.length, 4);
 });

@@ -46,3 +46,11 @@ test('counts are brought to the scale of what the provider reports', () => {
   const usage = { inputTokens: 2_000, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0 };
   assert.deepEqual(costOf({ ...CASE, usage }), { paidTokens: 2_000, fullTokens: 10_000 });
 });
+
+test('what a model that is not in the table reads from a cache costs a tenth', () => {
+  const usage = { inputTokens: 100, outputTokens: 5, cacheReadTokens: 900, cacheWriteTokens: 0 };
+  assert.deepEqual(costOf({ ...CASE, model: 'a-model-of-our-own', usage }), {
+    paidTokens: 100 + 900 * 0.1,
+    fullTokens: 4_800 * 0.1 + 200,
+  });
+});

@@ -262,6 +262,36 @@ test('E3 a late request that is refused is sent again as it would have been sent
   assert.equal(sentTokens, Number(header(response, 'tokens-after')));
 });
 
+test('a compaction that came too late for its request is counted with the next one', async (t) => {
+  const provider = await providerServer('openai-chat', {
+    forever: { kind: 'answer', text: 'Eight tons.' },
+  });
+  const { store, pause, go } = pausable('plan');
+  const [gateway, client] = await started(t, provider, store);
+  const messages = history(30);
+  const ask = async (own: Messages): Promise<string> => {
+    const { response } = await client.chat.completions
+      .create({ model: 'gpt-5', messages: own })
+      .withResponse();
+    return `${header(response, 'action')}: ${header(response, 'reason')}`;
+  };
+  await ask(messages.slice(0, 1));
+  pause();
+  assert.match(await ask(messages), /^late:/);
+  go();
+  const next: Messages = [
+    ...messages,
+    { role: 'assistant', content: 'Eight tons.' },
+    { role: 'user', content: 'Thank you.' },
+  ];
+  assert.equal(await ask(next), 'compacted: compacted after the last request had gone out');
+  const answered: Messages = [...next, { role: 'assistant', content: 'Eight tons.' }];
+  const last = await ask([...answered, { role: 'user', content: 'Go on.' }]);
+  assert.equal(last, 'continued: an earlier compaction');
+  await gateway.recorded();
+  assert.equal((await gateway.ledger.sum(undefined, undefined, 0)).compactions, 1);
+});
+
 test('if nothing smaller can be sent after a refusal, the client gets the refusal and an event says why', async (t) => {
   const refused = Promise.withResolvers<void>();
   const upstream = await bareUpstream(t, async (seen, outgoing) => {

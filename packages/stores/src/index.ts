@@ -2,6 +2,7 @@ export { memorySummaryCache, type SummaryCache } from '@bobbin/core/internal';
 export {
   folderArtifacts,
   keepArtifacts,
+  makeFolders,
   type ArtifactOptions,
   type ArtifactProblem,
   type CopiedArtifacts,

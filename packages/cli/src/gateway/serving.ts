@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { gatewaySettings, runGateway, SettingError, type GatewaySettings } from '@bobbin/gateway';
 import { EXIT, InputError, writeError, UsageError } from '../failure.ts';
 import type { GatewayValues } from '../commands/serve.ts';
@@ -12,8 +12,9 @@ export async function serve(values: GatewayValues): Promise<number> {
   const gateway = await started(() => runGateway(settings, process.env));
   writeError(`gateway at ${gateway.url}, threads in ${gateway.shown}`);
   await asked(['SIGINT', 'SIGTERM']);
+  const again = asked(['SIGINT', 'SIGTERM']).then(() => process.exit(EXIT.failed));
   writeError('ending: streams under way are finished; ask again to cut them off');
-  await Promise.race([gateway.close(), asked(['SIGINT', 'SIGTERM'])]);
+  await Promise.race([gateway.close(), again]);
   return EXIT.done;
 }
 
@@ -36,6 +37,7 @@ export function settingsOf(values: GatewayValues): GatewaySettings {
 }
 
 function jsonIn(path: string): unknown {
+  if (!existsSync(path)) throw new UsageError(`there is no file ${path} to read settings from`);
   const text = readFileSync(path, 'utf8');
   try {
     return JSON.parse(text) as unknown;

@@ -1,16 +1,19 @@
 import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
 import { basename } from 'node:path';
-import { runGateway } from '@bobbin/gateway';
+import { runGateway, variableOf } from '@bobbin/gateway';
 import { EXIT, writeError, UsageError } from '../failure.ts';
 import { counted } from '../output/figures.ts';
 import type { GatewayValues } from '../commands/serve.ts';
 import { settingsOf, started, USUAL_PORT } from './serving.ts';
-import { WRAPS, type WrappedAgent } from './wrapped-agent.ts';
+import { WRAPS, type AgentGateway, type WrappedAgent } from './wrapped-agent.ts';
 
 /** What is needed of a gateway while an agent runs. */
-interface UsedGateway {
-  readonly url: string;
+interface UsedGateway extends AgentGateway {
+  /** What requests since a time came to. */
   sumSince(at: number): Promise<Sum>;
+  /** Whose requests these are: other clients may use a gateway that runs already. */
+  readonly users: 'the agent' | 'all clients';
   close(): Promise<void>;
 }
 
@@ -36,23 +39,42 @@ export async function wrapAgent(
   const gateway = await gatewayFor(values);
   const since = Date.now();
   try {
-    const agent = wrap(args, gateway.url, process.env);
+    const agent = wrap(args, gateway, process.env);
     const code = await ran(program, agent);
     agent.clean?.();
-    writeError(savedLine(await gateway.sumSince(since)));
+    writeError(await savedSince(gateway, since));
     return code;
   } finally {
     await gateway.close();
   }
 }
 
-/** The gateway that runs at the port, or a new one. */
+/** The gateway that runs at the port, or a new one that only this machine can reach, and that needs no token. */
 async function gatewayFor(values: GatewayValues): Promise<UsedGateway> {
-  const settings = settingsOf({ 'log-level': 'silent', ...values });
-  const { port = USUAL_PORT, token } = settings.options;
+  const settings = settingsOf({ 'log-level': 'silent', ...upstreamsFrom(process.env), ...values });
+  const { port = USUAL_PORT, token, host: _, ...options } = settings.options;
   const url = `http://127.0.0.1:${port}`;
-  if (await isGateway(url)) return runningAt(url, token);
-  return started(() => runGateway(settings, process.env));
+  if (port !== 0 && (await isGateway(url))) return runningAt(url, token, values);
+  const own = { ...settings, options: { ...options, port } };
+  const gateway = await started(() => runGateway(own, process.env));
+  return { ...gateway, users: 'the agent' };
+}
+
+/** Where the agent would have sent its requests by itself, unless that is a gateway at the usual port. */
+function upstreamsFrom(env: NodeJS.ProcessEnv): GatewayValues {
+  const of = (variable: string, setting: string): string | undefined =>
+    env[variableOf(setting)] === undefined &&
+    URL.parse(env[variable] ?? '')?.port !== `${USUAL_PORT}`
+      ? env[variable] || undefined
+      : undefined;
+  const [anthropic, openai] = [
+    of('ANTHROPIC_BASE_URL', 'anthropic'),
+    of('OPENAI_BASE_URL', 'openai'),
+  ];
+  return {
+    ...(anthropic === undefined ? {} : { anthropic }),
+    ...(openai === undefined ? {} : { openai }),
+  };
 }
 
 async function isGateway(url: string): Promise<boolean> {
@@ -65,12 +87,24 @@ async function isGateway(url: string): Promise<boolean> {
   }
 }
 
-function runningAt(url: string, token: string | undefined): UsedGateway {
+/** Options that say how to reach a gateway, not what it does. */
+const REACHING: ReadonlySet<string> = new Set(['port', 'token', 'config', 'log-level']);
+
+function runningAt(url: string, token: string | undefined, values: GatewayValues): UsedGateway {
+  const unused = Object.keys(values).filter((name) => !REACHING.has(name));
+  if (unused.length > 0)
+    writeError(
+      `${unused.map((name) => `--${name}`).join(', ')} not used: the gateway at ${url} runs already, with settings of its own`,
+    );
   const headers = token === undefined ? {} : { 'x-bobbin-token': token };
   return {
     url,
+    users: 'all clients',
+    ...(token === undefined ? {} : { token }),
     async sumSince(at) {
       const response = await fetch(`${url}/bobbin/v1/ledger?since=${at}`, { headers });
+      if (response.status === 401) throw new Error('it demands a token: give --token');
+      if (!response.ok) throw new Error(`it answers ${response.status}`);
       return (await response.json()) as Sum;
     },
     close: async () => undefined,
@@ -80,18 +114,38 @@ function runningAt(url: string, token: string | undefined): UsedGateway {
 /** Keeps the gateway running while its agent answers a signal. */
 function ignore(): void {}
 
-/** The agent's exit code. It has the terminal; a signal to both is the agent's to answer. */
-function ran(program: string, { args, env }: WrappedAgent): Promise<number> {
-  process.on('SIGINT', ignore);
-  return new Promise<number>((resolve, reject) => {
-    const child = spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...env } });
-    child.once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'ENOENT'
-        ? reject(new UsageError(`${program} is not installed, or not on the PATH`))
-        : reject(error),
-    );
-    child.once('exit', (code) => resolve(code ?? EXIT.failed));
-  }).finally(() => process.off('SIGINT', ignore));
+/** The agent's exit code. It has the terminal: an interrupt from there reaches both, any other signal is passed on. */
+async function ran(program: string, { args, env }: WrappedAgent): Promise<number> {
+  const child = spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...env } });
+  const passOn = (signal: NodeJS.Signals): void => void child.kill(signal);
+  process.on('SIGINT', ignore).on('SIGTERM', passOn).on('SIGHUP', passOn);
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      child.once('error', (error: NodeJS.ErrnoException) =>
+        error.code === 'ENOENT'
+          ? reject(new UsageError(`${program} is not installed, or not on the PATH`))
+          : reject(error),
+      );
+      child.once('exit', (code, signal) => resolve(code ?? signalled(signal)));
+    });
+  } finally {
+    process.off('SIGINT', ignore).off('SIGTERM', passOn).off('SIGHUP', passOn);
+  }
+}
+
+/** The exit code that a shell gives to a program that a signal ended. */
+function signalled(signal: NodeJS.Signals | null): number {
+  return signal === null ? EXIT.failed : 128 + constants.signals[signal];
+}
+
+/** What was saved, or why that is not known. */
+async function savedSince(gateway: UsedGateway, at: number): Promise<string> {
+  try {
+    const line = savedLine(await gateway.sumSince(at));
+    return gateway.users === 'the agent' ? line : `${line}, by all clients of the gateway`;
+  } catch (error) {
+    return `what was saved is not known: the gateway at ${gateway.url} failed: ${(error as Error).message}`;
+  }
 }
 
 /** What was saved, or that nothing was. */

@@ -1,5 +1,12 @@
 import type { Budget, Policy, Trigger } from '@bobbin/core';
-import { contextLimit, ladder, PRESETS, type ModelTable, type Thrift } from '@bobbin/core/internal';
+import {
+  contextLimit,
+  didYouMean,
+  ladder,
+  PRESETS,
+  type ModelTable,
+  type Thrift,
+} from '@bobbin/core/internal';
 import type { ModelPolicy } from './gateway-config.ts';
 
 /** A client that only changed its URL did not ask to lose anything: the most careful level that still saves. */
@@ -39,6 +46,41 @@ export function policyFor(
     budget,
     idleBytes: Math.floor(least * IDLE_SHARE),
   };
+}
+
+const POLICY_FIELDS: Readonly<Record<keyof ModelPolicy, true>> = {
+  model: true,
+  compaction: true,
+  windowTokens: true,
+  softShare: true,
+  preset: true,
+  thrift: true,
+  requestsToCome: true,
+  firstSightShare: true,
+};
+
+/** In a smaller window no prompt says anything. */
+const LEAST_WINDOW_TOKENS = 500;
+
+/** What is wrong with a policy, after the name of its field; undefined if nothing is. */
+export function policyProblem(policy: ModelPolicy): string | undefined {
+  for (const name of Object.keys(policy))
+    if (!Object.hasOwn(POLICY_FIELDS, name))
+      return `${name}: there is no such field${didYouMean(name, Object.keys(POLICY_FIELDS))}; known are ${Object.keys(POLICY_FIELDS).join(', ')}`;
+  const { windowTokens, softShare, firstSightShare, requestsToCome } = policy;
+  if (isBelow(windowTokens, LEAST_WINDOW_TOKENS))
+    return `windowTokens must be a number of at least ${LEAST_WINDOW_TOKENS}, not ${JSON.stringify(windowTokens)}`;
+  if (isBelow(requestsToCome, 0))
+    return `requestsToCome must be a number of at least 0, not ${JSON.stringify(requestsToCome)}`;
+  for (const [name, share] of Object.entries({ softShare, firstSightShare }))
+    if (isBelow(share, Number.MIN_VALUE) || (share ?? 0) > 1)
+      return `${name} must be a number above 0 and at most 1, not ${JSON.stringify(share)}`;
+  return undefined;
+}
+
+function isBelow(value: unknown, least: number): boolean {
+  if (value === undefined) return false;
+  return typeof value !== 'number' || !Number.isFinite(value) || value < least;
 }
 
 /** From how many tokens on a trigger can fire; 0 if something else decides. */

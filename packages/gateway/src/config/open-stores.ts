@@ -1,8 +1,13 @@
-import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { ArtifactStore } from '@bobbin/core';
-import { folderArtifacts, s3Artifacts, sqliteLedger, sqliteStore } from '@bobbin/stores';
+import {
+  folderArtifacts,
+  makeFolders,
+  s3Artifacts,
+  sqliteLedger,
+  sqliteStore,
+} from '@bobbin/stores';
 import type { GatewayStores } from './gateway-config.ts';
 import { SettingError, type Environment, type GatewaySettings } from './settings.ts';
 
@@ -27,7 +32,7 @@ export async function openStores(
   const opened =
     place !== undefined && POSTGRES.test(place)
       ? await openPostgres(place)
-      : openSqlite(folderOf(place, folder));
+      : await openSqlite(folderOf(place, folder));
   const { store, ledger } = opened;
   return {
     ...opened,
@@ -53,8 +58,8 @@ async function openPostgres(url: string): Promise<Opened> {
   }
 }
 
-function openSqlite(folder: string): Opened {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+async function openSqlite(folder: string): Promise<Opened> {
+  await makeFolders(folder);
   // What was acknowledged survives the end of the process; a power failure may take back the newest requests.
   const store = sqliteStore(join(folder, 'threads.db'), { sync: 'normal' });
   return { store, ledger: sqliteLedger(join(folder, 'ledger.db')), shown: folder };

@@ -9,6 +9,7 @@ import {
 } from '@bobbin/core/internal';
 import type { GatewayLimits, GatewayOptions, ModelPolicy } from './gateway-config.ts';
 import { DEFAULT_LIMITS } from './gateway-config.ts';
+import { policyProblem } from './model-policy.ts';
 
 /** A setting that is not what it should be, with where it was given. */
 export class SettingError extends Error {
@@ -51,7 +52,7 @@ export function gatewaySettings(sources: SettingSources): GatewaySettings {
   const [host, token, tenantKey] = [text('host'), text('token'), text('tenant-key')];
   const [openai, anthropic] = [text('openai'), text('anthropic')];
   const [tools, summarizer] = [switchOf(given('tools')), text('summarizer')];
-  const [port, store, artifacts] = [number('port'), text('store'), text('artifacts')];
+  const [port, store, artifacts] = [portOf(given('port')), text('store'), text('artifacts')];
   return {
     options: {
       ...(host === undefined ? {} : { host }),
@@ -140,6 +141,14 @@ function numberOf(given: Given | undefined): number | undefined {
   );
 }
 
+const LAST_PORT = 65_535;
+
+function portOf(given: Given | undefined): number | undefined {
+  const port = numberOf(given);
+  if (port === undefined || (Number.isInteger(port) && port <= LAST_PORT)) return port;
+  throw new SettingError(`${given?.where} must be a port from 0 to ${LAST_PORT}, not ${port}`);
+}
+
 function switchOf(given: Given | undefined): 'on' | 'off' | undefined {
   if (given === undefined) return undefined;
   if (given.value === 'on' || given.value === 'off') return given.value;
@@ -153,13 +162,16 @@ function generalPolicy(
   const [windowTokens, softShare] = [number('window'), number('soft-share')];
   const preset = presetOf(text('preset'), '--preset');
   const thrift = thriftOf(text('thrift'), '--thrift');
-  return {
+  const policy: ModelPolicy = {
     model: '',
     ...(windowTokens === undefined ? {} : { windowTokens }),
     ...(softShare === undefined ? {} : { softShare }),
     ...(preset === undefined ? {} : { preset }),
     ...(thrift === undefined ? {} : { thrift }),
   };
+  const problem = policyProblem(policy);
+  if (problem !== undefined) throw new SettingError(`--window or --soft-share: ${problem}`);
+  return policy;
 }
 
 function presetOf(name: unknown, where: string): PresetName | undefined {
@@ -182,22 +194,21 @@ function meant(name: unknown, names: object): string {
   return typeof name === 'string' ? didYouMean(name, Object.keys(names)) : '';
 }
 
-const POLICY_NUMBERS = ['windowTokens', 'softShare', 'requestsToCome', 'firstSightShare'] as const;
-
 function policiesOf({ policies = [] }: JsonObject): readonly ModelPolicy[] {
   const list: readonly unknown[] = Array.isArray(policies) ? policies : [policies];
   return list.map((policy, i) => {
     const where = `policies[${i}]`;
     if (!isJsonObject(policy) || typeof policy['model'] !== 'string')
       throw new SettingError(`${where} must be an object with a model, such as "claude-"`);
-    for (const name of POLICY_NUMBERS)
-      if (policy[name] !== undefined) numberOf({ value: policy[name], where: `${where}.${name}` });
     const { compaction = 'on' } = policy;
     if (compaction !== 'on' && compaction !== 'off')
       throw new SettingError(`${where}.compaction must be on or off`);
     presetOf(policy['preset'], `${where}.preset`);
     thriftOf(policy['thrift'], `${where}.thrift`);
-    return policy as unknown as ModelPolicy;
+    const known = policy as unknown as ModelPolicy;
+    const problem = policyProblem(known);
+    if (problem !== undefined) throw new SettingError(`${where}.${problem}`);
+    return known;
   });
 }
 

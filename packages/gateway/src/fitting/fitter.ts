@@ -1,4 +1,4 @@
-import type { Budget, Fitted } from '@bobbin/core';
+import type { Budget, Fitted, Session } from '@bobbin/core';
 import type { ContextLimit, HostRequest, JsonObject } from '@bobbin/core/internal';
 import type { ResolvedPolicy } from '../config/model-policy.ts';
 import { threadNameOf } from '../identity/thread-name.ts';
@@ -23,6 +23,8 @@ type BesideTokens = ReturnType<RequestTokens['beside']>;
 export class Fitter {
   readonly #pool: ConversationPool;
   readonly #tokens = new RequestTokens();
+  /** Conversations that were compacted for a request that had already gone out. */
+  readonly #compactedLate = new WeakSet<Session<object>>();
 
   constructor(pool: ConversationPool) {
     this.#pool = pool;
@@ -70,7 +72,9 @@ export class Fitter {
     }
     if (!host.isFirst) await host.session.catchUp();
     const fitted = await host.prompt(promptOptions(request, tokens, policy));
-    const action = fitted.compacted ? 'compacted' : undefined;
+    const wasLate = this.#compactedLate.delete(host.session);
+    if (late.isLate && (fitted.compacted || wasLate)) this.#compactedLate.add(host.session);
+    const action = fitted.compacted || wasLate ? 'compacted' : undefined;
     return this.#sent(request, messages, host, tokens, fitted, action);
   }
 
@@ -128,7 +132,7 @@ export class Fitter {
     return {
       action: action ?? 'continued',
       bytes: changed,
-      reason: reason ?? 'an earlier compaction',
+      reason: reason ?? (action === 'compacted' ? LATE_COMPACTION : 'an earlier compaction'),
       taken,
     };
   }
@@ -148,6 +152,8 @@ export class Fitter {
     return { host, thread: session.key.thread, head, tokensBefore, tokensAfter };
   }
 }
+
+const LATE_COMPACTION = 'compacted after the last request had gone out';
 
 /** What core must know to make the prompt of a request. */
 function promptOptions(

@@ -26,10 +26,21 @@ export class Access {
   /** True if a client may have its requests relayed; if not, it is answered. */
   allows(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
     const { headers, url = '/' } = incoming;
-    if (this.hasToken(headers['x-bobbin-token'])) return true;
-    const message = 'send its token in the header x-bobbin-token';
-    refuse(outgoing, providerOf(url, headers), 401, message);
+    const provider = providerOf(url, headers);
+    if (!this.hasToken(headers['x-bobbin-token']))
+      refuse(outgoing, provider, 401, 'send its token in the header x-bobbin-token');
+    else if (this.#isStrangers(headers.origin))
+      refuse(outgoing, provider, 403, `pages of ${headers.origin} may not use the gateway`);
+    else return true;
     return false;
+  }
+
+  /** True for a page of another site, which a visitor's browser must not let in. Programs name no origin. */
+  #isStrangers(origin: string | undefined): boolean {
+    if (origin === undefined || this.#token !== undefined || !this.#isLocal) return false;
+    return /^https?:/.test(origin)
+      ? !this.isOwnHost(URL.parse(origin)?.host ?? origin)
+      : origin === 'null';
   }
 
   /** True if what was sent is the token, or if none is needed. */

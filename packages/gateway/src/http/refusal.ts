@@ -28,6 +28,7 @@ export function errorBody(provider: ProviderName, status: number, message: strin
 const ERROR_TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   401: 'authentication_error',
+  403: 'permission_error',
   413: 'request_too_large',
   502: 'api_error',
   503: 'overloaded_error',

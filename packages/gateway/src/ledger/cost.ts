@@ -67,8 +67,11 @@ function isCached(usage: Usage | undefined): boolean {
   return usage !== undefined && usage.cacheReadTokens + usage.cacheWriteTokens > 0;
 }
 
+/** Of a model that is not in the table: most providers with a cache have about these in November 2026. */
+const USUAL_PRICES: Prices = { write: 1, read: 0.1, ttlMs: 300_000 };
+
 function pricesOf(model: string, models: ModelTable): Prices {
   const { cache } = modelFacts(model, models);
-  if (cache === undefined) return { write: 1, read: 1, ttlMs: 0 };
+  if (cache === undefined) return USUAL_PRICES;
   return { write: cache.writePrice, read: cache.readPrice, ttlMs: cache.ttlMs };
 }
