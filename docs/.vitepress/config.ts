@@ -36,6 +36,7 @@ const TOOLS: readonly Item[] = [
   page('The command', 'cli'),
   page('Audit', 'audit'),
   page('The gateway', 'gateway'),
+  page('Figures of the gateway', 'gateway-figures'),
   page('The coding agent', 'agent'),
 ];
 const INSIDE: readonly Item[] = [
