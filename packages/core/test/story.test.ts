@@ -271,7 +271,7 @@ test('an introduction is shown only with what it introduces, and no sentence is 
     assert.match(line, /- Point \d+ is about storeNumber\d+ and why it is slow\.$/);
 });
 
-test('C6 a changed file has one line: what was added, removed and replaced, and why', () => {
+test('C6 a changed file has one line, what was added, changed and removed, and why; then what edits left in it', () => {
   const edits = [
     {
       old_string: '',
@@ -294,7 +294,7 @@ test('C6 a changed file has one line: what was added, removed and replaced, and 
   const shown = renderSummary(extracted([user('Make the importer faster.'), ...messages, ...gone]));
   assert.match(
     shown,
-    /^- \/repo\/src\/importer\.ts \(edited, m6\): adds readRows; changes limit; `= 50;` → `= 200;` — Fifty rows are too few for the large files\.$/m,
+    /^- \/repo\/src\/importer\.ts \(edited, m6\): adds readRows; changes limit — Fifty rows are too few for the large files\.\n {2}\+ const limit = 200;$/m,
   );
   assert.match(shown, /^- \/repo\/old\.ts \(deleted, m10\)$/m);
 });

@@ -57,7 +57,7 @@ test('what a later edit took away is not shown as current, and leaves a mark in 
   const first = edit('/repo/src/a.ts', 'nothing', total.join('\n'));
   const later = edit('/repo/src/a.ts', '  return sumOf(a);', '  return a;');
   assert.deepEqual(added(summaryOf([...first, ...later])), {
-    '/repo/src/a.ts': [total[0], total[1], '…', total[3]],
+    '/repo/src/a.ts': ['return a;', total[0], total[1], '…', total[3]],
   });
   const written = round('write', { file_path: '/repo/src/a.ts', content: 'x' }, 'written');
   assert.deepEqual(added(summaryOf([...first, ...written])), { '/repo/src/a.ts': [] });
@@ -78,7 +78,7 @@ test('a line that was taken away and put back is shown', () => {
   );
   const removed = edit('/repo/src/a.ts', 'const limit = readLimit();', 'const other = 1;');
   assert.deepEqual(added(summaryOf([...removed, ...back])), {
-    '/repo/src/a.ts': ['const limit = readLimit();', 'const cache = limit;'],
+    '/repo/src/a.ts': ['const limit = readLimit();', 'const cache = limit;', 'const other = 1;'],
   });
 });
 

@@ -69,7 +69,7 @@ const SHARE = {
   questions: 0.25,
   finalReport: 0.15,
   story: 0.8,
-  edits: 0.2,
+  edits: 0.15,
   files: 0.3,
   splitTurn: 0.15,
 } as const;
@@ -79,8 +79,6 @@ const MOST_STORY_CHARS = 10_000;
 const MOST_EDITS_CHARS = 3_000;
 const MOST_DECISIONS = 60;
 const SHORT_CHARS = 10_000;
-/** Only a longer text has space for single lines of edits; a shorter one shows edits as blocks. */
-const LONG_CHARS = 16_000;
 const MANY_EDITS = 8;
 const DOCUMENT = /\.(?:md|mdx|txt|rst)$/i;
 
@@ -190,14 +188,11 @@ class Extract {
    */
   #mayQuote(): (of: number) => boolean {
     const { placed, files } = this.#statistics;
-    const isDone = ({ segment: { callId = '' }, index }: Placed): boolean =>
-      this.#statistics.changedBy(callId, index).length > 0;
     const edits = files.all().reduce((sum, file) => sum + file.edits, 0);
     return (of) => {
-      const own = placed[of] as Placed;
-      const { segment, file, changes } = own;
-      const isEdit = segment.voice === VOICE.args && changes;
-      if (isEdit && (this.#space.chars < LONG_CHARS || !isDone(own))) return false;
+      const { segment, file, changes } = placed[of] as Placed;
+      // Edits are shown as blocks.
+      if (segment.voice === VOICE.args && changes) return false;
       const isOther =
         file === undefined
           ? segment.voice === VOICE.tool && edits >= MANY_EDITS

@@ -19,7 +19,8 @@ export interface EditBlock {
 
 /** A longer edit is shown by the names that it adds and changes. */
 const BLOCK_CHARS = 900;
-const LEAST_LINES = 2;
+/** A single line that is shorter says nothing. */
+const LEAST_LINE_CHARS = 8;
 /** Where a later edit took lines away. */
 const GAP = '…';
 /** Lines between more gaps say little. */
@@ -57,7 +58,7 @@ export class EditBlocks {
   }
 
   /** True for a line that a call put into a file and a later one took away. */
-  isGone(file: FileAccess, of: number, line: string): boolean {
+  #isGone(file: FileAccess, of: number, line: string): boolean {
     if (file.deleted || (this.#rewritten.get(file) ?? -1) > of) return true;
     return (this.#removed.get(file)?.get(flat(line)) ?? -1) > of;
   }
@@ -65,7 +66,7 @@ export class EditBlocks {
   #left(file: FileAccess, of: number, lines: readonly string[]): readonly string[] {
     const left: string[] = [];
     for (const line of lines) {
-      const shown = this.isGone(file, of, line) ? GAP : line;
+      const shown = this.#isGone(file, of, line) ? GAP : line;
       const isAfterGap = left.at(-1) === GAP;
       if (!isAfterGap || (shown !== GAP && shown.trim() !== '')) left.push(shown);
     }
@@ -116,8 +117,8 @@ const isSame = (a: string, b: string): boolean =>
   a === b || a.endsWith(`/${b}`) || b.endsWith(`/${a}`);
 
 /**
- * Where the changed lines of a replacement are; undefined if they are many, a single one, in several places, or only
- * name what the file uses.
+ * Where the changed lines of a replacement are; undefined if they are many, in several places, say nothing, or only name
+ * what the file uses.
  */
 function blockOf({
   before,
@@ -129,7 +130,8 @@ function blockOf({
   const isNew = (line: string): boolean => !old.has(line) && line.trim() !== '';
   const [from, to] = [lines.findIndex(isNew), lastIndex(lines, isNew) + 1];
   const block = lines.slice(Math.max(0, from), to);
-  if (places > 1 || block.length < LEAST_LINES || block.every(isOfImports)) return undefined;
+  const isShort = block.length === 1 && flat(block[0] ?? '').length < LEAST_LINE_CHARS;
+  if (places > 1 || isShort || block.every(isOfImports)) return undefined;
   return block.join('\n').length > BLOCK_CHARS ? undefined : { from, to };
 }
 

@@ -6,7 +6,6 @@ import type { FileAccess } from '../anchors/files.ts';
 import { VOICE, type Piece, type Voice } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 import { EditBlocks, flat } from './edit-blocks.ts';
-import { EditLines } from './edit-lines.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
 import { rangeAt, type AddedRun, type FileDiff } from '../diffs/unified-diff.ts';
 import { quoted, tells } from './quote.ts';
@@ -53,7 +52,6 @@ export class ExactLines {
   readonly #lines: Line[] = [];
   readonly #carried: CarriedLine[] = [];
   readonly #seen = new Set<string>();
-  readonly #edits: EditLines;
   readonly #blocks: EditBlocks;
 
   constructor(
@@ -66,7 +64,6 @@ export class ExactLines {
     this.#seenChanges = seen;
     this.#selection = selection;
     this.#mayQuote = mayQuote;
-    this.#edits = new EditLines(statistics);
     this.#blocks = new EditBlocks(statistics);
   }
 
@@ -141,13 +138,20 @@ export class ExactLines {
     return [...carried, ...own];
   }
 
-  /** A diff is quoted by its added lines, under their file; an edit without what it takes away. */
+  /** A diff is quoted by its added lines, under their file. Edits are shown as blocks, not by their lines. */
   readonly #isQuotable = (of: number, at?: number): boolean => {
-    if (at === undefined) return this.#mayQuote(of) && !this.#edits.isOutdated(of);
+    if (at === undefined) return this.#mayQuote(of) && !this.#isOutdated(of);
     const diff = this.#seenChanges.diffOf(of);
-    if (diff === undefined) return this.#edits.isNew(of, at);
+    if (diff === undefined) return true;
     return rangeAt(diff.added, at) !== undefined || rangeAt(diff.rest, at) !== undefined;
   };
+
+  /** True for what was read of a file before it was changed, and for calls that only keep a task list. */
+  #isOutdated(of: number): boolean {
+    const { segment, file, index } = this.#statistics.placed[of] as Placed;
+    if (KEEPS_TASKS.test(segment.tool)) return true;
+    return segment.voice === VOICE.tool && file !== undefined && index < file.editedAt;
+  }
 
   #add(of: number, piece: Piece): void {
     const { ids } = this.#statistics.placed[of] as Placed;
@@ -177,30 +181,21 @@ export class ExactLines {
     const { start, end } = line.piece;
     // The name of the tool comes before the arguments.
     const isOpening = start === 0 && segment.voice === VOICE.args;
-    const read = quoted(
+    const body = quoted(
       segment.text.slice(isOpening ? segment.tool.length + 1 : start, end),
       segment.voice,
     );
-    const isOwnPatch = segment.voice === VOICE.args && this.#addedRun(line.of, start) !== undefined;
-    const body = isOwnPatch ? read.replace(/^[+]/, '') : read;
     line.body = body;
     const isNew =
       body.length >= SHORTEST_LINE &&
       tells(body.replace(NUMBERED, '')) &&
       !this.#seen.has(body) &&
-      !this.#isHeading(line, body) &&
-      !this.#isGone(line.of, body);
+      !this.#isHeading(line, body);
     this.#seen.add(body);
     // What says nothing new is never taken.
     line.chars = isNew ? body.length + MARK_CHARS * 2 : Number.POSITIVE_INFINITY;
     line.ids = line.ids.filter((id) => body.includes(anchors[id]?.key ?? ''));
   };
-
-  #isGone(of: number, body: string): boolean {
-    const { segment, file } = this.#statistics.placed[of] as Placed;
-    const isOfEdit = segment.voice === VOICE.args && file !== undefined;
-    return isOfEdit && this.#blocks.isGone(file, of, body);
-  }
 
   /** True if the heading of the group shows the same words. */
   #isHeading({ group, piece, of }: Line, body: string): boolean {
@@ -258,6 +253,9 @@ export class ExactLines {
 
 /** A change that was looked at is listed anyway: lines under it would separate it from its neighbours. */
 const SEEN_CHARS = 12;
+
+const KEEPS_TASKS =
+  /(?:^|[._])(?:todo|task)_?(?:s|write|read|list|create|update|get)?$|update_plan/i;
 
 /** The number of a line, which says nothing by itself. */
 const NUMBERED = /^\d+ /;

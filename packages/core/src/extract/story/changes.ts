@@ -2,7 +2,6 @@ import { lastIndex, reversed } from '../../check/list.ts';
 import { isJsonObject, parseJson, type JsonObject } from '../../message/json.ts';
 import { headOf } from '../../message/text.ts';
 import { hasPatch, patchedFiles } from '../anchors/patch.ts';
-import { isImport } from '../quotes/quote.ts';
 
 /** What an edit took away and what it put in its place. */
 export interface Replacement {
@@ -106,8 +105,6 @@ const MOST_REASONS = 2;
 export class FileChange {
   readonly added: Set<string> = new Set();
   readonly removed: Set<string> = new Set();
-  /** Small replacements of one line by another, oldest first. */
-  readonly #lines = new Map<string, string>();
   /** What the changes are part of, and why they were made, each as often as it was said. */
   readonly #within = new Set<string>();
   readonly #why = new Set<string>();
@@ -127,19 +124,9 @@ export class FileChange {
     }
     for (const name of old) if (!now.has(name) && !this.added.delete(name)) this.removed.add(name);
     for (const name of now) if (!old.has(name) && !this.removed.delete(name)) this.added.add(name);
-    const line = changedLine(before, after);
-    if (line === undefined) return;
-    // Text that an earlier edit put in and this one takes out again is not a change.
-    for (const [from, to] of this.#lines)
-      if (to === line.before) {
-        this.#lines.delete(from);
-        if (from !== line.after) this.#lines.set(from, line.after);
-        return;
-      }
-    this.#lines.set(line.before, line.after);
   }
 
-  /** One line: names added, removed and changed, lines that were replaced, and why, as many as fit. */
+  /** One line: names added, removed and changed, and why, as many as fit. */
   text(most: number): string {
     const parts = this.#names(most);
     let left = most - parts.join('; ').length;
@@ -148,11 +135,6 @@ export class FileChange {
       if (why.length > 0 && reason.length > left) continue;
       why.push(reason);
       left -= reason.length + 2;
-    }
-    for (const [before, after] of reversed([...this.#lines])) {
-      const part = after === '' ? `removes \`${before}\`` : `\`${before}\` → \`${after}\``;
-      if ((left -= part.length + 2) < 0) break;
-      parts.push(part);
     }
     return [parts.join('; '), reversed(why).join(' / ')].filter((text) => text !== '').join(' — ');
   }
@@ -175,38 +157,4 @@ function listed(names: readonly string[], most: number): string {
   const from = lastIndex(names, (name) => (left -= name.length + 2) < 0) + 1;
   const shown = names.slice(Math.min(from, names.length - 1)).join(', ');
   return from > 0 ? `${shown} and ${from} more` : shown;
-}
-
-const LONGEST_LINE = 110;
-
-/** The one line that an edit replaces by another, if it is short; undefined for any other edit. */
-function changedLine(before: string, after: string): Replacement | undefined {
-  const [old, now] = [before.split('\n'), after.split('\n')];
-  if (old.length > 60 || now.length > 60) return undefined;
-  const gone = old.filter((line) => !now.includes(line) && line.trim() !== '');
-  const come = now.filter((line) => !old.includes(line) && line.trim() !== '');
-  const [from, to] = [gone[0]?.trim() ?? '', come[0]?.trim() ?? ''];
-  if (gone.length !== 1 || come.length > 1 || from === to) return undefined;
-  if (to === '')
-    return from.length > LONGEST_LINE ||
-      !/\w{3}/.test(from) ||
-      isImport(from) ||
-      declared(from) !== undefined
-      ? undefined
-      : { before: from, after: '' };
-  return withoutCommon(from.split(/\s+/), to.split(/\s+/));
-}
-
-/** What differs between two lines, by words; undefined if that is long. */
-function withoutCommon(from: readonly string[], to: readonly string[]): Replacement | undefined {
-  const least = Math.min(from.length, to.length);
-  let head = 0;
-  while (head < least && from[head] === to[head]) head++;
-  let tail = 0;
-  while (tail < least - head && from.at(-1 - tail) === to.at(-1 - tail)) tail++;
-  const before = from.slice(Math.max(0, head - 1), from.length - tail).join(' ');
-  const after = to.slice(Math.max(0, head - 1), to.length - tail).join(' ');
-  return before.length > LONGEST_LINE || after.length > LONGEST_LINE
-    ? undefined
-    : { before, after };
 }

@@ -23,7 +23,7 @@ interface Offered extends Item {
   merit: number;
   readonly note: Omit<Note, 'worth'>;
   readonly passage: Passage;
-  /** The user's own words: shown first. */
+  /** What the user wrote in a short message: shown first. */
   readonly isOwn: boolean;
   readonly isFinal: boolean;
   /** What a short answer of the user answers. */
@@ -57,12 +57,10 @@ export class Story {
     const roles = rolesOf(all);
     const expanded = expandedCommands(all);
     const asked = answeredReports(all);
-    const places = new Map(all.map((node, i) => [node, i]));
     const end = all.at(-1)?.index ?? 0;
     for (const node of nodes) {
       if (expanded.has(node.index)) continue;
-      for (const words of saidByUser(node.message))
-        if (!isSaidAgain(words, all, 1 + (places.get(node) ?? 0))) this.#user(words, node);
+      for (const words of saidByUser(node.message)) this.#user(words, node);
       const role = roles.get(node.index);
       if (node.message.role !== 'assistant' || role === undefined) continue;
       const passages = passagesOf(saidByAgent(node.message));
@@ -106,8 +104,9 @@ export class Story {
   #user(words: string, node: Node): void {
     const mayPaste = words.length > PASTES_FROM_CHARS;
     for (const passage of passagesOf(words)) {
-      const isOwn = !mayPaste || (passage.kind === 'prose' && isMostlyWritten(passage.text));
-      this.#add(passage, node, 'user', isOwn ? MERIT.user : MERIT.pasted, { isOwn });
+      const isProse = !mayPaste || (passage.kind === 'prose' && isMostlyWritten(passage.text));
+      const merit = isProse ? MERIT.user : MERIT.pasted;
+      this.#add(passage, node, 'user', merit, { isOwn: !mayPaste });
     }
   }
 
@@ -308,21 +307,6 @@ function questionsIn(passages: readonly Passage[]): ReadonlySet<Passage> {
   let left = QUESTION_CHARS;
   const first = asked.filter(({ text }) => (left -= text.length) >= 0);
   return new Set([...first, ...asked.slice(-1)]);
-}
-
-/** How many of the next messages are looked at for a repetition. */
-const NEXT_MESSAGES = 6;
-const LEAST_REPEATED_CHARS = 20;
-
-/** True if the user says the same again, and more, soon after: only the longer message counts. */
-function isSaidAgain(words: string, all: readonly Node[], from: number): boolean {
-  const core = words.replace(/[\s.?!…]+$/, '');
-  if (core.length < LEAST_REPEATED_CHARS) return false;
-  return all
-    .slice(from, from + NEXT_MESSAGES)
-    .some(({ message }) =>
-      saidByUser(message).some((later) => later.length > words.length && later.includes(core)),
-    );
 }
 
 function isMostlyWritten(text: string): boolean {
