@@ -14,11 +14,13 @@ interface Service {
   readonly environment?: Readonly<Record<string, string>>;
   readonly depends_on?: readonly string[] | Readonly<Record<string, object>>;
   readonly volumes?: readonly string[];
+  readonly configs?: readonly { readonly source: string }[];
 }
 
 interface ComposeFile {
   readonly services: Readonly<Record<string, Service>>;
   readonly volumes: Readonly<Record<string, null>>;
+  readonly configs: Readonly<Record<string, { readonly content: string }>>;
 }
 
 function composeFile(): ComposeFile {
@@ -63,11 +65,14 @@ test('what the compose file names is there', () => {
       assert.ok(other in services, `${name} depends on ${other}`);
     for (const volume of mounted) assert.ok((volume.split(':')[0] ?? '') in volumes, volume);
   }
-  const balanced = [...(services['balancer']?.command ?? '').matchAll(/--to (\S+):7077/g)];
+  const [{ source = '' } = {}] = services['balancer']?.configs ?? [];
+  const { content = '' } = file.configs[source] ?? {};
+  const balanced = [...content.matchAll(/ ([\w-]+):7077/g)];
   assert.deepEqual(
     balanced.map(([, name]) => name),
     gatewaysOf(file).map(([name]) => name),
   );
+  assert.match(content, /^ +health_uri \/healthz$/m);
 });
 
 const LINES = Array.from({ length: 600 }, (_, i) => `pump ${i} opens at ${i / 100} bar`);

@@ -165,16 +165,16 @@ test('wrap uses a gateway that runs: with its token, without other options, and 
   const provider = await answering(t);
   const { folder, env } = agentNamed(t, 'claude', ASKS);
   const serving = ['serve', '--port', '0', '--token', 'abc', '--anthropic', provider.origin];
-  const child = start([...serving, '--log-level', 'silent'], { env: { BOBBIN_STORE: folder } });
+  const child = start([...serving, '--api-token', 'xyz', '--log-level', 'silent'], {
+    env: { BOBBIN_STORE: folder },
+  });
   t.after(() => child.kill('SIGKILL'));
   const [url] = await listening(child);
   const at = ['wrap', '--port', new URL(url).port];
-  const wrapped = await bobbin(
-    [...at, '--token', 'abc', '--window', '9000', '--', 'claude', '-p'],
-    {
-      env,
-    },
-  );
+  const tokens = ['--token', 'abc', '--api-token', 'xyz'];
+  const wrapped = await bobbin([...at, ...tokens, '--window', '9000', '--', 'claude', '-p'], {
+    env,
+  });
   provider.expectDone();
   assert.deepEqual([wrapped.status, wrapped.stdout], [3, 'Hello.\n']);
   assert.deepEqual(wrapped.stderr.split('\n').slice(0, 2), [
@@ -184,7 +184,7 @@ test('wrap uses a gateway that runs: with its token, without other options, and 
   const refused = await bobbin([...at, '--', 'claude', '-p'], { env });
   assert.equal(refused.status, 3);
   assert.match(refused.stdout, /send its token in the header x-bobbin-token/);
-  assert.match(refused.stderr, /what was saved is not known: .* give --token\n$/);
+  assert.match(refused.stderr, /what was saved is not known: .* give --api-token\n$/);
   const codex = await bobbin([...at, '--token', 'abc', '--', 'codex'], { env });
   assert.deepEqual([codex.status, codex.stdout], [2, '']);
   assert.match(codex.stderr, /^bobbin: codex cannot send the token .*: give another --port/);

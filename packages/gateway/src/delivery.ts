@@ -116,6 +116,7 @@ export class Delivery {
       ready: () => this.#stored(fit, record),
       headers: () => fitHeaders(record.fit ?? fit),
       mostHeldBytes: view === undefined ? undefined : MOST_ANSWER_BYTES,
+      stallMs: this.#options.limits.clientStallMs,
       holds: (status, headers) =>
         (canRetry && REFUSALS.has(status)) || view?.holds(status, headers) === true,
       opening,

@@ -92,13 +92,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     memory: { store, artifacts },
     tools: options.tools ?? 'off',
     mostRounds: limits.toolRounds,
+    ownWorkMs: limits.ownWorkMs,
   });
-  const access = new Access({ host, token });
+  const access = new Access({ host, token, apiToken: options.apiToken });
   const ending = new AbortController();
   const closing = ending.signal;
   const threads = new ThreadAccess({ ...stores, policies, models, observer, closing });
   const routes = apiRoutes(threads);
-  const own = getRequestListener(ownRoutes({ observer, access, routes }).fetch);
+  const own = getRequestListener(
+    ownRoutes({ observer, access, routes, bodyBytes: limits.bodyBytes }).fetch,
+  );
   const server = createServer(
     {
       requestTimeout: limits.clientRequestMs,
@@ -116,7 +119,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   );
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    if (isOwnPath(incoming.url ?? '/')) {
+    incoming.url = originForm(incoming.url ?? '/');
+    // A load balancer must not send more on a connection of a gateway that ends.
+    if (closing.aborted) outgoing.shouldKeepAlive = false;
+    if (isOwnPath(incoming.url)) {
       // What a client has seen is in the figures that it asks for next, unless the ledger is slow.
       await within(exchanges.recorded(), limits.ownWorkMs);
       return own(incoming, outgoing);
@@ -135,10 +141,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await drained(server, limits.drainMs);
       // A store that no longer answers must not keep the process.
       await within(exchanges.settle(), limits.drainMs);
-      await background?.close();
+      await within(background?.close() ?? Promise.resolve(), limits.drainMs);
       await Promise.all(Object.values(upstreams).map((upstream) => upstream.destroy()));
     },
   };
+}
+
+/** The path of a request that names the whole address, as one to a proxy does. */
+function originForm(target: string): string {
+  const url = /^https?:/i.test(target) ? URL.parse(target) : null;
+  return url === null ? target : url.pathname + url.search;
 }
 
 /** True if an address leads back to a gateway that listens at a port. */

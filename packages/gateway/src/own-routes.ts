@@ -1,4 +1,5 @@
 import { Hono, type Context } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { streamSSE } from 'hono/streaming';
 import { isJsonObject, parseJson, type JsonObject } from '@bobbin/core/internal';
 import { API_BASE, openApi } from './api/openapi.ts';
@@ -10,21 +11,26 @@ export interface OwnRoutesOptions {
   readonly observer: Observer;
   readonly access: Access;
   readonly routes: readonly Route[];
+  /** The longest body of a call. */
+  readonly bodyBytes: number;
 }
 
 /** Paths that the gateway answers itself. */
 export function isOwnPath(url: string): boolean {
-  return url === '/healthz' || url === '/metrics' || url.startsWith('/bobbin/');
+  return /^\/(?:healthz$|healthz\?|metrics$|metrics\?|bobbin\/)/.test(url);
 }
 
 /** The gateway's own pages: health, metrics and the API. */
-export function ownRoutes({ observer, access, routes }: OwnRoutesOptions): Hono {
+export function ownRoutes({ observer, access, routes, bodyBytes }: OwnRoutesOptions): Hono {
   const app = new Hono();
   app.get('/healthz', (c) => c.json({ status: 'ok', gateway: 'bobbin' }));
   app.use('*', async (c: Context, next) => {
     const refusal = refusalOf(c, access);
     return refusal === undefined ? next() : problem(c, ...refusal);
   });
+  const onError = (c: Context): Response =>
+    problem(c, 413, `the body has more than ${bodyBytes} bytes`);
+  app.use('*', bodyLimit({ maxSize: bodyBytes, onError }));
   app.get('/metrics', async (c) => {
     const { registry } = observer.metrics;
     return c.body(await registry.metrics(), 200, { 'content-type': registry.contentType });
@@ -38,7 +44,9 @@ export function ownRoutes({ observer, access, routes }: OwnRoutesOptions): Hono 
   return app;
 }
 
-type Status = 400 | 401 | 403 | 404 | 409 | 415 | 421 | 500;
+const NEEDS_TOKEN = 'send a token in the header x-bobbin-token';
+
+type Status = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 421 | 500;
 
 function problem(c: Context, status: Status, message: string): Response {
   return c.json({ error: { message } }, status);
@@ -52,7 +60,10 @@ function refusalOf(c: Context, access: Access): readonly [Status, string] | unde
   const header = (name: string): string | undefined => c.req.header(name);
   if (!access.isOwnHost(header('host'))) return [421, 'this name does not lead to the gateway'];
   const token = header('x-bobbin-token') ?? header('authorization')?.replace(/^Bearer /, '');
-  if (!access.hasToken(token)) return [401, 'send the token in the header x-bobbin-token'];
+  const refusal = access.apiRefusal(token);
+  // What is measured says nothing of what was said: a client may read it.
+  if (refusal !== undefined && c.req.path !== '/metrics') return refusal;
+  if (refusal !== undefined && !access.hasToken(token)) return [401, NEEDS_TOKEN];
   const site = header('sec-fetch-site') ?? 'none';
   if (site === 'cross-site' || site === 'same-site')
     return [403, 'pages of other sites may not use the gateway'];

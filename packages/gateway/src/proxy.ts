@@ -3,6 +3,7 @@ import { isJsonObject, parseJson } from '@bobbin/core/internal';
 import type { GatewayLimits, ProviderName } from './config/gateway-config.ts';
 import type { Client, Delivered } from './delivery.ts';
 import type { ClientRequest } from './fitting/fit.ts';
+import { inTime } from './fitting/timely-fit.ts';
 import { fitHeaders } from './http/fit-headers.ts';
 import { requestHeaders } from './http/headers.ts';
 import { plainBody } from './http/plain-body.ts';
@@ -34,8 +35,8 @@ export class Proxy {
   async handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method = 'GET', url = '/', headers } = incoming;
     const endpoint = endpointOf(method, url);
-    // Clients that try a WebSocket first fall back to HTTP on this status.
-    if (headers.upgrade !== undefined)
+    // Clients that try a WebSocket first fall back to HTTP on this status. Any other upgrade is an offer that need not be taken.
+    if (headers.upgrade?.toLowerCase() === 'websocket')
       refuse(outgoing, providerOf(url, headers), 426, 'WebSockets are not relayed: use HTTP');
     else if (endpoint === undefined) await this.#relay(incoming, outgoing);
     else await this.#answer(endpoint, incoming, outgoing);
@@ -47,7 +48,7 @@ export class Proxy {
     const provider = providerOf(url, headers);
     const { 'content-length': length, 'transfer-encoding': chunked } = headers;
     const hasBody = Number(length ?? 0) > 0 || chunked !== undefined;
-    const relay = new ResponseRelay(outgoing);
+    const relay = new ResponseRelay(outgoing, { stallMs: this.#options.limits.clientStallMs });
     this.#options.upstreams[provider].send(
       {
         method,
@@ -65,16 +66,17 @@ export class Proxy {
     incoming: IncomingMessage,
     outgoing: ServerResponse,
   ): Promise<void> {
-    const { bodyBytes } = this.#options.limits;
+    const { bodyBytes, fitBytes } = this.#options.limits;
     const { provider } = endpoint.protocol;
     const body = await readBody(incoming, bodyBytes);
     if (body.kind === 'aborted') return undefined;
     if (body.kind === 'too-large')
       return refuse(outgoing, provider, 413, `the body has more than ${bodyBytes} bytes`);
     const { headers } = incoming;
-    const plain = plainBody(body.bytes, headers['content-encoding'], bodyBytes);
+    const plain = plainBody(body.bytes, headers['content-encoding'], fitBytes);
     const bytes = plain instanceof Promise ? await plain : plain;
-    const request = bytes && this.#clientRequest(endpoint, incoming, bytes, body.bytes);
+    const isRead = bytes !== undefined && bytes.length <= fitBytes;
+    const request = isRead ? this.#clientRequest(endpoint, incoming, bytes, body.bytes) : undefined;
     return request === undefined
       ? this.#relayBytes(endpoint, incoming, outgoing, body.bytes)
       : this.#exchange(request, { incoming, outgoing });
@@ -99,7 +101,7 @@ export class Proxy {
     outgoing: ServerResponse,
     body: Buffer,
   ): Promise<void> {
-    const relay = new ResponseRelay(outgoing);
+    const relay = new ResponseRelay(outgoing, { stallMs: this.#options.limits.clientStallMs });
     const headers = requestHeaders(rawHeaders);
     this.#options.upstreams[provider].send({ method, path: url, headers, body }, relay);
     this.#reportFailure(outgoing, provider, await relay.done);
@@ -120,13 +122,19 @@ export class Proxy {
     return endpoint.kind === 'answer' && mostRounds > 0 && wantsTools(headers, tools);
   }
 
-  /** The request with the gateway's tools; undefined if it cannot have them. */
+  /** The request with the gateway's tools; undefined if it cannot have them, or not in time. */
   #offered(request: ClientRequest): Promise<OfferedRequest | undefined> {
-    const { ledger, observer } = this.#options;
-    return offerTools(request, ledger).catch((error: unknown) => {
-      observer.log.warn({ reason: String(error) }, 'tools are not offered');
+    const { ledger, observer, limits } = this.#options;
+    const notOffered = (reason: string): undefined => {
+      observer.log.warn({ reason }, 'tools are not offered');
       return undefined;
-    });
+    };
+    const offered = offerTools(request, ledger).catch((error: unknown) =>
+      notOffered(String(error)),
+    );
+    return inTime<OfferedRequest | undefined>(offered, limits.ownWorkMs, () =>
+      notOffered(`no result after ${limits.ownWorkMs} ms`),
+    );
   }
 
   /** Gives the client a refusal that was held. */

@@ -4,7 +4,7 @@ import { request as httpRequest, type ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { volume } from '@bobbin/testing/volume';
-import { bareUpstream, runningGateway, until } from './running-gateway.ts';
+import { bareUpstream, runningGateway, until, type RunningGateway } from './running-gateway.ts';
 
 /** Bytes that another encoder would write in another way: spaces, escapes, a number that no float holds. */
 const ODD_BODY = Buffer.from(
@@ -266,27 +266,35 @@ test('a gateway that ends finishes its streams, and takes no more requests', asy
   await closing;
 });
 
-test('health needs no token; everything else does where one is set', async (t) => {
-  const upstream = await bareUpstream(t, (_, outgoing) => outgoing.end('{}'));
-  const gateway = await runningGateway(t, { upstreams: { openai: upstream.url }, token: 'open' });
-  const get = async (path: string, token?: string): Promise<number> => {
-    const headers = token === undefined ? {} : { 'x-bobbin-token': token };
-    const response = await fetch(`${gateway.url}${path}`, { headers });
-    await response.text();
-    return response.status;
-  };
-  assert.deepEqual(
-    [
-      await get('/healthz'),
-      await get('/metrics'),
-      await get('/metrics', 'open'),
-      await get('/v1/models'),
-      await get('/v1/models', 'opens'),
-      await get('/v1/models', 'open'),
-    ],
-    [200, 401, 200, 401, 401, 200],
+/** What a gateway answers to nobody, to a wrong token, to that of clients and to that of the API. */
+const statuses = (gateway: RunningGateway, path: string): Promise<readonly number[]> =>
+  Promise.all(
+    ['', 'relays', 'relay', 'api'].map(async (token) => {
+      const headers = token === '' ? {} : { 'x-bobbin-token': token };
+      const response = await fetch(`${gateway.url}${path}`, { headers });
+      await response.text();
+      return response.status;
+    }),
   );
-  assert.equal(upstream.seen[0]?.headers['x-bobbin-token'], undefined);
+
+test('health needs no token; the relay needs the token of clients, and the API one of its own', async (t) => {
+  const upstream = await bareUpstream(t, (_, outgoing) => outgoing.end('{}'));
+  const upstreams = { openai: upstream.url };
+  const [closed, open] = await Promise.all([
+    runningGateway(t, { upstreams, token: 'relay' }),
+    runningGateway(t, { upstreams, token: 'relay', apiToken: 'api' }),
+  ]);
+  assert.deepEqual(await statuses(closed, '/healthz'), [200, 200, 200, 200]);
+  assert.deepEqual(await statuses(closed, '/metrics'), [401, 401, 200, 401]);
+  assert.deepEqual(await statuses(closed, '/v1/models'), [401, 401, 200, 401]);
+  assert.deepEqual(await statuses(closed, '/bobbin/v1/tenants'), [403, 403, 403, 403]);
+  assert.deepEqual(await statuses(open, '/metrics'), [401, 401, 200, 200]);
+  assert.deepEqual(await statuses(open, '/v1/models'), [401, 401, 200, 401]);
+  assert.deepEqual(await statuses(open, '/bobbin/v1/tenants'), [401, 401, 401, 200]);
+  assert.deepEqual(
+    upstream.seen.map(({ headers }) => headers['x-bobbin-token']),
+    [undefined, undefined],
+  );
 });
 
 test('an address that others can reach needs a token', async (t) => {

@@ -10,6 +10,11 @@ export const GATEWAY_OPTIONS = {
   },
   port: { type: 'string', value: 'N', help: 'Default: 7077; 0 takes any free port.' },
   token: { type: 'string', value: 'TEXT', help: 'What clients must send as x-bobbin-token.' },
+  'api-token': {
+    type: 'string',
+    value: 'TEXT',
+    help: 'What the API demands as x-bobbin-token. It shows the conversations of all clients. With --token and without this, the API is closed.',
+  },
   openai: {
     type: 'string',
     value: 'URL',

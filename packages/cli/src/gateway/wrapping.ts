@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { basename } from 'node:path';
-import { runGateway, variableOf } from '@bobbin/gateway';
+import { runGateway, variableOf, type GatewaySettings } from '@bobbin/gateway';
 import { EXIT, writeError, UsageError } from '../failure.ts';
 import { counted } from '../output/figures.ts';
 import type { GatewayValues } from '../commands/serve.ts';
@@ -52,9 +52,9 @@ export async function wrapAgent(
 /** The gateway that runs at the port, or a new one that only this machine can reach, and that needs no token. */
 async function gatewayFor(values: GatewayValues): Promise<UsedGateway> {
   const settings = settingsOf({ 'log-level': 'silent', ...upstreamsFrom(process.env), ...values });
-  const { port = USUAL_PORT, token, host: _, ...options } = settings.options;
+  const { port = USUAL_PORT, token: _, host: __, ...options } = settings.options;
   const url = `http://127.0.0.1:${port}`;
-  if (port !== 0 && (await isGateway(url))) return runningAt(url, token, values);
+  if (port !== 0 && (await isGateway(url))) return runningAt(url, settings.options, values);
   const own = { ...settings, options: { ...options, port } };
   const gateway = await started(() => runGateway(own, process.env));
   return { ...gateway, users: 'the agent' };
@@ -88,22 +88,33 @@ async function isGateway(url: string): Promise<boolean> {
 }
 
 /** Options that say how to reach a gateway, not what it does. */
-const REACHING: ReadonlySet<string> = new Set(['port', 'token', 'config', 'log-level']);
+const REACHING: ReadonlySet<string> = new Set([
+  'port',
+  'token',
+  'api-token',
+  'config',
+  'log-level',
+]);
 
-function runningAt(url: string, token: string | undefined, values: GatewayValues): UsedGateway {
+function runningAt(
+  url: string,
+  { token, apiToken = token }: GatewaySettings['options'],
+  values: GatewayValues,
+): UsedGateway {
   const unused = Object.keys(values).filter((name) => !REACHING.has(name));
   if (unused.length > 0)
     writeError(
       `${unused.map((name) => `--${name}`).join(', ')} not used: the gateway at ${url} runs already, with settings of its own`,
     );
-  const headers = token === undefined ? {} : { 'x-bobbin-token': token };
+  const headers = apiToken === undefined ? {} : { 'x-bobbin-token': apiToken };
   return {
     url,
     users: 'all clients',
     ...(token === undefined ? {} : { token }),
     async sumSince(at) {
       const response = await fetch(`${url}/bobbin/v1/ledger?since=${at}`, { headers });
-      if (response.status === 401) throw new Error('it demands a token: give --token');
+      if (response.status === 401 || response.status === 403)
+        throw new Error('its API demands a token: give --api-token');
       if (!response.ok) throw new Error(`it answers ${response.status}`);
       return (await response.json()) as Sum;
     },

@@ -17,6 +17,11 @@ export interface AnswerReader {
   answer(): JsonObject | undefined;
 }
 
+/** The parts of an answer by the order of their indexes. */
+export function inOrder<T>(parts: ReadonlyMap<number, T>): readonly T[] {
+  return [...parts].toSorted(([a], [b]) => a - b).map(([, part]) => part);
+}
+
 /** The longest answer that is recorded; a longer one is relayed all the same. */
 const MOST_BYTES = 33_554_432;
 

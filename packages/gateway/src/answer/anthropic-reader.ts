@@ -1,18 +1,19 @@
 import { isJsonObject, parseJson, type Json, type JsonObject } from '@bobbin/core/internal';
-import type { AnswerReader } from './answer-reader.ts';
+import { inOrder, type AnswerReader } from './answer-reader.ts';
 
 type Block = Record<string, Json | undefined>;
 
 /** The events of the Messages API. */
 export class AnthropicReader implements AnswerReader {
   #message: JsonObject | undefined;
-  readonly #blocks: Block[] = [];
+  /** By their index, which may be any number. */
+  readonly #blocks = new Map<number, Block>();
   readonly #json = new Map<number, string>();
 
   event(event: JsonObject): void {
     const { type, message, index, content_block: block, delta, usage, ...rest } = event;
     if (type === 'message_start' && isJsonObject(message)) this.#message = message;
-    if (typeof index === 'number' && isJsonObject(block)) this.#blocks[index] = { ...block };
+    if (typeof index === 'number' && isJsonObject(block)) this.#blocks.set(index, { ...block });
     if (type === 'content_block_delta' && typeof index === 'number' && isJsonObject(delta))
       this.#extend(index, delta);
     if (type === 'message_delta') this.#change({ ...rest, ...(delta as JsonObject) }, usage);
@@ -20,8 +21,11 @@ export class AnthropicReader implements AnswerReader {
 
   answer(): JsonObject | undefined {
     if (this.#message === undefined) return undefined;
-    const content = this.#blocks.map((block, index) => this.#whole(block, index)).filter(Boolean);
-    return { ...this.#message, content };
+    for (const [index, json] of this.#json) {
+      const block = this.#blocks.get(index);
+      if (block !== undefined) block['input'] = parseJson(json) ?? {};
+    }
+    return { ...this.#message, content: inOrder(this.#blocks) };
   }
 
   #change(fields: JsonObject, usage: Json | undefined): void {
@@ -33,7 +37,7 @@ export class AnthropicReader implements AnswerReader {
   }
 
   #extend(index: number, delta: JsonObject): void {
-    const block = this.#blocks[index];
+    const block = this.#blocks.get(index);
     if (block === undefined) return;
     for (const [name, value] of Object.entries(delta)) {
       if (name === 'type') continue;
@@ -44,11 +48,6 @@ export class AnthropicReader implements AnswerReader {
         block[name] += value;
       else block[name] = value;
     }
-  }
-
-  #whole(block: Block, index: number): JsonObject {
-    const json = this.#json.get(index);
-    return json === undefined ? block : { ...block, input: parseJson(json) ?? {} };
   }
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
 import { objectsIn } from '../protocol/protocol.ts';
-import type { AnswerReader } from './answer-reader.ts';
+import { inOrder, type AnswerReader } from './answer-reader.ts';
 
 type Fields = Record<string, Json | undefined>;
 
@@ -10,7 +10,8 @@ export class ChatReader implements AnswerReader {
   #usage: Json | undefined;
   #finish: Json = null;
   readonly #message: Fields = { role: 'assistant', content: null };
-  readonly #calls: Fields[] = [];
+  /** By their index, which may be any number. */
+  readonly #calls = new Map<number, Fields>();
 
   event(chunk: JsonObject): void {
     const { choices, usage } = chunk;
@@ -24,7 +25,7 @@ export class ChatReader implements AnswerReader {
 
   answer(): JsonObject | undefined {
     if (this.#head === undefined) return undefined;
-    const calls = this.#calls.filter(Boolean);
+    const calls = inOrder(this.#calls);
     const message = { ...this.#message, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
     return {
       ...this.#head,
@@ -39,9 +40,10 @@ export class ChatReader implements AnswerReader {
     const { tool_calls: calls } = delta;
     if (calls === undefined || calls === null) return;
     for (const { index, ...call } of objectsIn(calls)) {
-      const at = typeof index === 'number' ? index : this.#calls.length;
+      const at = typeof index === 'number' ? index : this.#calls.size;
       const { function: called, ...fields } = call;
-      const known = (this.#calls[at] ??= {});
+      const known = this.#calls.get(at) ?? {};
+      this.#calls.set(at, known);
       for (const [name, value] of Object.entries(fields)) if (value !== null) known[name] = value;
       if (isJsonObject(called)) join((known['function'] ??= {}) as Fields, called);
     }

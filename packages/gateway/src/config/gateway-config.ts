@@ -32,11 +32,15 @@ export interface GatewayLimits {
   readonly connectMs: number;
   /** The longest body of a request. */
   readonly bodyBytes: number;
+  /** The longest body that is read: to work on a longer one would hold up other requests. */
+  readonly fitBytes: number;
   /** How long the gateway may work on a request before it relays it as it is. */
   readonly ownWorkMs: number;
   /** How long a client may take to send its headers, and its whole request. */
   readonly clientHeadersMs: number;
   readonly clientRequestMs: number;
+  /** How long a client may read nothing of an answer that waits for it. */
+  readonly clientStallMs: number;
   /** How long streams may go on after the gateway was asked to end. */
   readonly drainMs: number;
   /** How many conversations of each tenant and model are kept in memory. */
@@ -47,9 +51,11 @@ export interface GatewayLimits {
 
 export const DEFAULT_LIMITS: GatewayLimits = {
   bodyBytes: 67_108_864,
+  fitBytes: 33_554_432,
   ownWorkMs: 250,
   clientHeadersMs: 30_000,
   clientRequestMs: 300_000,
+  clientStallMs: 120_000,
   drainMs: 600_000,
   openConversations: 64,
   toolRounds: 8,
@@ -86,6 +92,8 @@ export interface GatewayOptions extends GatewayStores {
   readonly port?: number;
   /** What clients send as `x-bobbin-token`. */
   readonly token?: string;
+  /** What the API demands as `x-bobbin-token`. With `token` and without this, the API is closed. */
+  readonly apiToken?: string;
   readonly upstreams?: Partial<Readonly<Record<ProviderName, string>>>;
   readonly limits?: Partial<GatewayLimits>;
   readonly policies?: readonly ModelPolicy[];

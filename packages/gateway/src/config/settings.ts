@@ -50,6 +50,7 @@ export function gatewaySettings(sources: SettingSources): GatewaySettings {
   const text = (name: string): string | undefined => textOf(given(name));
   const number = (name: string): number | undefined => numberOf(given(name));
   const [host, token, tenantKey] = [text('host'), text('token'), text('tenant-key')];
+  const apiToken = text('api-token');
   const [openai, anthropic] = [text('openai'), text('anthropic')];
   const [tools, summarizer] = [switchOf(given('tools')), text('summarizer')];
   const [port, store, artifacts] = [portOf(given('port')), text('store'), text('artifacts')];
@@ -58,6 +59,7 @@ export function gatewaySettings(sources: SettingSources): GatewaySettings {
       ...(host === undefined ? {} : { host }),
       ...(port === undefined ? {} : { port }),
       ...(token === undefined ? {} : { token }),
+      ...(apiToken === undefined ? {} : { apiToken }),
       ...(tenantKey === undefined ? {} : { tenantKey }),
       upstreams: {
         ...(openai === undefined ? {} : { openai }),
@@ -90,6 +92,7 @@ const FILE_SETTINGS = new Set([
   'host',
   'port',
   'token',
+  'api-token',
   'openai',
   'anthropic',
   'store',

@@ -51,6 +51,7 @@ export class BackgroundCompaction {
   readonly #options: BackgroundOptions;
   readonly #working = new Map<string, Promise<void>>();
   readonly #waiting = new Map<string, NodeJS.Timeout>();
+  #isClosed = false;
 
   constructor(options: BackgroundOptions) {
     this.#options = options;
@@ -67,19 +68,31 @@ export class BackgroundCompaction {
     if (cache === undefined) return;
     const timer = setTimeout(() => {
       this.#waiting.delete(key);
-      if (!this.#working.has(key)) this.#start(key, request, undefined);
+      void this.#expires(key, request);
     }, cache.ttlMs * EXPIRY_SHARE);
     this.#waiting.set(key, timer.unref());
   }
 
+  /** The cache of a thread is about to expire, unless another process has had its next request. */
+  async #expires(key: string, request: AnsweredRequest): Promise<void> {
+    const { tenant, thread, at } = request;
+    const { ledger } = this.#options.stores;
+    const last = await ledger
+      .previous(tenant, thread, Number.MAX_SAFE_INTEGER)
+      .catch(() => undefined);
+    if ((last?.at ?? at) <= at && !this.#working.has(key)) this.#start(key, request, undefined);
+  }
+
   /** Begins nothing more, and resolves when what was begun is done. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const timer of this.#waiting.values()) clearTimeout(timer);
     this.#waiting.clear();
     await Promise.all(this.#working.values());
   }
 
   #start(key: string, request: AnsweredRequest, sentAt: number | undefined): void {
+    if (this.#isClosed) return;
     const work = this.#compact(request, sentAt)
       .catch((error: unknown) => {
         const reason = errorText(error);

@@ -8,13 +8,10 @@ import type { ConversationPool } from './conversation-pool.ts';
 import type { Action, ClientRequest, Fit, TakenRequest } from './fit.ts';
 import { RequestTokens } from './request-tokens.ts';
 
+/** To recognise more of them would hold up other requests. */
+const MOST_MESSAGES = 20_000;
 /** The most of a window that is kept free for an answer, however long an answer the client asks for. */
 const MOST_OUTPUT_SHARE = 0.5;
-
-/** Whether a request went out before the work on it was done. */
-export interface Lateness {
-  isLate: boolean;
-}
 
 /** What a request contains beside its messages, counted. */
 type BesideTokens = ReturnType<RequestTokens['beside']>;
@@ -30,8 +27,11 @@ export class Fitter {
     this.#pool = pool;
   }
 
-  /** The request as it should go out. It throws if it cannot be read, or if the store fails. */
-  async fit(request: ClientRequest, late: Lateness): Promise<Fit> {
+  /**
+   * The request as it should go out. It throws if it cannot be read, or if the store fails. `late` is aborted when the
+   * request goes out before the work on it is done.
+   */
+  async fit(request: ClientRequest, late: AbortSignal): Promise<Fit> {
     const { tenant, endpoint, model, headers, body, bytes } = request;
     const { protocol } = endpoint;
     const reason = protocol.leaveAlone(body);
@@ -43,7 +43,10 @@ export class Fitter {
       return { action: 'unchanged', bytes, reason: 'it has no list of messages' };
     if (policy.compaction === 'off')
       return { action: 'unchanged', bytes, reason: 'compaction is off for the model' };
-    const host = await conversations.take(messages, { thread: threadNameOf(headers, body) });
+    if (messages.length > MOST_MESSAGES)
+      return { action: 'unchanged', bytes, reason: `it has more than ${MOST_MESSAGES} messages` };
+    const thread = threadNameOf(headers, body);
+    const host = await conversations.take(messages, { thread, signal: late });
     const pendingWrite = this.#pool.pending(host.session.key, entry);
     const fit = await this.#fit(request, messages, host, policy, late);
     // A request that goes out as it came need not wait: it would go out like that too if its messages could not be stored.
@@ -57,12 +60,12 @@ export class Fitter {
     messages: readonly JsonObject[],
     host: HostRequest<object>,
     policy: ResolvedPolicy,
-    late: Lateness,
+    late: AbortSignal,
   ): Promise<Fit> {
     const beside = request.endpoint.protocol.beside(request.body);
     const tokens = this.#tokens.beside(host.session, beside);
     // The client's next request may have come: a prompt for this one would only be a fork.
-    if (late.isLate) {
+    if (late.aborted) {
       const taken = this.#taken(request, messages, host, tokens);
       return { action: 'late', bytes: request.bytes, reason: 'no result in time', taken };
     }
@@ -73,7 +76,7 @@ export class Fitter {
     if (!host.isFirst) await host.session.catchUp();
     const fitted = await host.prompt(promptOptions(request, tokens, policy));
     const wasLate = this.#compactedLate.delete(host.session);
-    if (late.isLate && (fitted.compacted || wasLate)) this.#compactedLate.add(host.session);
+    if (late.aborted && (fitted.compacted || wasLate)) this.#compactedLate.add(host.session);
     const action = fitted.compacted || wasLate ? 'compacted' : undefined;
     return this.#sent(request, messages, host, tokens, fitted, action);
   }

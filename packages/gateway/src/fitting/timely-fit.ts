@@ -1,18 +1,22 @@
+import { redactSecrets } from '@bobbin/core';
 import { errorText } from '@bobbin/core/internal';
 import { deadline } from '../http/deadline.ts';
 import type { ClientRequest, Fit } from './fit.ts';
-import type { Fitter, Lateness } from './fitter.ts';
+import type { Fitter } from './fitter.ts';
 
 /**
  * The request as it should go out, within a time. It never fails: if the gateway's own work does, or takes longer, the
- * request goes out as it came. What was begun goes on, and the next request of the conversation has its result.
+ * request goes out as it came. What was begun goes on, and the next request of the conversation has its result. What was
+ * not begun is not done: the next request has the same messages.
  */
 export function fitInTime(fitter: Fitter, request: ClientRequest, ms: number): Promise<Fit> {
   const { bytes } = request;
-  const late: Lateness = { isLate: false };
-  const work = fitter.fit(request, late).catch((error: unknown): Fit => failedOpen(bytes, error));
+  const late = new AbortController();
+  const work = fitter
+    .fit(request, late.signal)
+    .catch((error: unknown): Fit => failedOpen(bytes, error));
   return inTime(work, ms, () => {
-    late.isLate = true;
+    late.abort();
     return { action: 'late', bytes, reason: `no result after ${ms} ms`, pending: work };
   });
 }
@@ -43,7 +47,7 @@ export function storedInTime(
 }
 
 /** The result of some work that never fails, or another one after a time. */
-async function inTime<T>(work: Promise<T>, ms: number, late: () => T): Promise<T> {
+export async function inTime<T>(work: Promise<T>, ms: number, late: () => T): Promise<T> {
   const { promise: timeout, resolve } = Promise.withResolvers<T>();
   const cancel = deadline(ms, () => resolve(late()));
   const result = await Promise.race([work, timeout]);
@@ -52,6 +56,9 @@ async function inTime<T>(work: Promise<T>, ms: number, late: () => T): Promise<T
 }
 
 function failedOpen(bytes: Buffer, error: unknown): Fit {
-  const reason = errorText(error);
+  // An error may quote what was said, and reasons are logged.
+  const reason = redactSecrets(errorText(error).replace(QUOTED, '"…"'));
   return { action: 'failed-open', bytes, reason };
 }
+
+const QUOTED = /"(?:[^"\\]|\\.)*"/g;

@@ -10,16 +10,21 @@ export function isLoopback(host: string): boolean {
 
 export interface AccessOptions {
   readonly host: string;
+  /** What clients must send to have requests relayed. */
   readonly token: string | undefined;
+  /** What the API demands: it shows the conversations of all clients, which the token of a client must not open. */
+  readonly apiToken: string | undefined;
 }
 
 /** Decides who may use the gateway. */
 export class Access {
   readonly #token: Buffer | undefined;
+  readonly #apiToken: Buffer | undefined;
   readonly #isLocal: boolean;
 
-  constructor({ host, token = '' }: AccessOptions) {
+  constructor({ host, token = '', apiToken = '' }: AccessOptions) {
     this.#token = token === '' ? undefined : digest(token);
+    this.#apiToken = apiToken === '' ? undefined : digest(apiToken);
     this.#isLocal = isLoopback(host);
   }
 
@@ -43,10 +48,20 @@ export class Access {
       : origin === 'null';
   }
 
-  /** True if what was sent is the token, or if none is needed. */
+  /** True if what was sent is the clients' token, or if they need none. */
   hasToken(sent: unknown): boolean {
-    if (this.#token === undefined) return true;
-    return typeof sent === 'string' && timingSafeEqual(digest(sent), this.#token);
+    return this.#token === undefined || isToken(sent, this.#token);
+  }
+
+  /** Why the API is closed to who sent something as a token; undefined if it is open. */
+  apiRefusal(sent: unknown): readonly [401 | 403, string] | undefined {
+    if (this.#apiToken !== undefined)
+      return isToken(sent, this.#apiToken)
+        ? undefined
+        : [401, "send the API's token in the header x-bobbin-token"];
+    return this.#token === undefined
+      ? undefined
+      : [403, 'the API is closed: start the gateway with --api-token to open it'];
   }
 
   /**
@@ -58,6 +73,10 @@ export class Access {
     const name = (host ?? '').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
     return isLoopback(name);
   }
+}
+
+function isToken(sent: unknown, token: Buffer): boolean {
+  return typeof sent === 'string' && timingSafeEqual(digest(sent), token);
 }
 
 function digest(text: string): Buffer {

@@ -43,17 +43,20 @@ export function withoutCompression(headers: readonly string[]): string[] {
 /** A response's headers as the client gets them. */
 export function responseHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const kept: OutgoingHttpHeaders = {};
+  const dropped = namesIn(headers.connection ?? '');
   for (const [name, value] of Object.entries(headers))
-    if (value !== undefined && !HOP_BY_HOP.has(name)) kept[name] = value;
+    if (value !== undefined && !HOP_BY_HOP.has(name) && !dropped.has(name)) kept[name] = value;
   return kept;
 }
 
 function namedByConnection(raw: readonly string[]): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (let i = 0; i < raw.length; i += 2)
-    if (raw[i]?.toLowerCase() === 'connection')
-      for (const name of (raw[i + 1] ?? '').split(',')) names.add(name.trim().toLowerCase());
-  return names;
+  const values = raw.filter((_, i) => i % 2 === 1 && raw[i - 1]?.toLowerCase() === 'connection');
+  return namesIn(values.join(','));
+}
+
+/** The headers that a header `connection` names. */
+function namesIn(connection: string): ReadonlySet<string> {
+  return new Set(connection.split(',').map((name) => name.trim().toLowerCase()));
 }
 
 /** The same headers for a body that is not compressed. */

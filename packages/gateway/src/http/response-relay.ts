@@ -44,6 +44,8 @@ export interface RelayOptions {
   readonly filter?: ((chunk: Buffer) => string) | undefined;
   /** The longest answer that is held. */
   readonly mostHeldBytes?: number | undefined;
+  /** How long a client may read nothing of what waits for it. */
+  readonly stallMs?: number;
   /** Gets the bytes of an answer that the client sees. */
   readonly onStart?: (status: number, headers: IncomingHttpHeaders) => void;
   readonly onData?: (chunk: Buffer) => void;
@@ -81,7 +83,12 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
     this.#finish({ kind: 'aborted' });
     this.#controller?.abort(new Error('the client went away'));
   };
-  readonly #onDrain = (): void => this.#controller?.resume();
+  #endStall: (() => void) | undefined;
+  readonly #onDrain = (): void => {
+    this.#endStall?.();
+    this.#endStall = undefined;
+    this.#controller?.resume();
+  };
 
   constructor(outgoing: ServerResponse, options: RelayOptions = {}) {
     this.#outgoing = outgoing;
@@ -191,8 +198,14 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
   #begin(): void {
     this.#options.onStart?.(this.#status, this.#headers);
     if (this.#outgoing.headersSent) return;
+    const { 'content-length': length, ...headers } = responseHeaders(this.#headers);
+    const isFiltered = this.#options.filter !== undefined;
+    // What is compressed cannot be filtered.
+    if (isFiltered && headers['content-encoding'] !== undefined) this.#isReleased = true;
+    const isAsItCame = !isFiltered || this.#isReleased;
     this.#outgoing.writeHead(this.#status, {
-      ...responseHeaders(this.#headers),
+      ...headers,
+      ...(length === undefined || !isAsItCame ? {} : { 'content-length': length }),
       ...this.#options.headers?.(),
     });
     // With the first bytes, if those come at once; a client that waits for the headers gets them.
@@ -207,7 +220,10 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
     this.#options.onData?.(chunk);
     if (shown.length === 0) return;
     this.#hasWritten = true;
-    if (!this.#outgoing.write(shown)) controller?.pause();
+    if (this.#outgoing.write(shown)) return;
+    controller?.pause();
+    const { stallMs } = this.#options;
+    if (stallMs !== undefined) this.#endStall ??= deadline(stallMs, () => this.#outgoing.destroy());
   }
 
   /** What is too long to hold is relayed after all. */
@@ -224,6 +240,7 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
   #finish(relayed: Relayed): void {
     this.#isFinished = true;
     this.#endOpening?.();
+    this.#endStall?.();
     this.#outgoing.off('close', this.#onClose);
     this.#outgoing.off('drain', this.#onDrain);
     this.#resolve(relayed);

@@ -8,7 +8,8 @@ import {
 } from '@bobbin/core/internal';
 import type { Ledger } from '@bobbin/stores';
 import type { AnswerView, Client, Delivered, Delivery } from '../delivery.ts';
-import type { ClientRequest, TakenRequest } from '../fitting/fit.ts';
+import type { ClientRequest, Fit, TakenRequest } from '../fitting/fit.ts';
+import { inTime } from '../fitting/timely-fit.ts';
 import { fitHeaders } from '../http/fit-headers.ts';
 import { responseHeaders } from '../http/headers.ts';
 import { errorBody } from '../http/refusal.ts';
@@ -25,6 +26,8 @@ export interface ToolTurnOptions {
   readonly observer: Observer;
   /** How many further requests the gateway makes for one of a client's. */
   readonly mostRounds: number;
+  /** How long a turn waits until it is known which thread it belongs to. */
+  readonly ownWorkMs: number;
 }
 
 /** What the rounds so far came to. */
@@ -95,7 +98,8 @@ export class ToolTurn {
     const calls = tools.callsIn(said);
     const own = calls.filter(({ name }) => isOwnTool(name));
     const answers = [...this.#progress.answers, answer];
-    const { taken = (await fit.pending)?.taken } = fit;
+    const isOfRounds = own.length > 0 || rounds.length > 0;
+    const taken = isOfRounds ? await this.#taken(fit) : fit.taken;
     if (own.length === 0 || !tools.waits(answer) || isLast) {
       // Nothing answers calls that were cut off, or that came after the last round.
       const shown = own.length === 0 ? said : tools.withoutOwnCalls(said);
@@ -117,6 +121,13 @@ export class ToolTurn {
     this.#progress = progress;
     await this.#keep(request, taken);
     return undefined;
+  }
+
+  /** What a request was recognised as, if that is known in time. */
+  async #taken({ taken, pending }: Fit): Promise<TakenRequest | undefined> {
+    if (taken !== undefined || pending === undefined) return taken;
+    const found = pending.then((fit) => fit.taken);
+    return inTime<TakenRequest | undefined>(found, this.#options.ownWorkMs, () => undefined);
   }
 
   /** The results of the gateway's own calls. */

@@ -64,9 +64,13 @@ export class Conversations<Wire> {
   }
 
   /** Appends what is new in a list to the conversation that the list belongs to. */
-  async take(wire: readonly Wire[], { thread, usage }: ListHint = {}): Promise<HostRequest<Wire>> {
+  async take(
+    wire: readonly Wire[],
+    { thread, usage, signal }: ListHint = {},
+  ): Promise<HostRequest<Wire>> {
     checkList(wire, 'messages');
     return this.exclusively(async () => {
+      signal?.throwIfAborted();
       const [found, match] = await this.#find(wire, thread);
       const conversation =
         match.forkedAt === undefined ? found : await this.#forked(found, match, match.forkedAt);

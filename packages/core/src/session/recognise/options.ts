@@ -42,4 +42,6 @@ export interface ListHint {
   readonly thread?: string | undefined;
   /** What the provider reported for the last assistant message of the list. */
   readonly usage?: Usage | undefined;
+  /** If it is aborted before the list's turn comes, nothing is appended. */
+  readonly signal?: AbortSignal | undefined;
 }
