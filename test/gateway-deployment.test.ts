@@ -65,8 +65,8 @@ test('what the compose file names is there', () => {
       assert.ok(other in services, `${name} depends on ${other}`);
     for (const volume of mounted) assert.ok((volume.split(':')[0] ?? '') in volumes, volume);
   }
-  const [{ source = '' } = {}] = services['balancer']?.configs ?? [];
-  const { content = '' } = file.configs[source] ?? {};
+  const source = services['balancer']?.configs?.[0]?.source ?? '';
+  const content = file.configs[source]?.content ?? '';
   const balanced = [...content.matchAll(/ ([\w-]+):7077/g)];
   assert.deepEqual(
     balanced.map(([, name]) => name),

@@ -14,9 +14,13 @@ const LONG = 'The crane on the north quay lifts nine tons. '.repeat(40);
 
 export interface FleetOptions {
   readonly conversations: number;
+  /** Conversations have at least so many turns, and go on until so many processes were killed. */
   readonly turns: number;
+  readonly kills: number;
   /** How often one of the processes is killed. */
   readonly killEveryMs: number;
+  /** How long a gateway may work on a request; its own default if absent. */
+  readonly ownWorkMs?: number;
   /** Whether the database is restarted once, half-way. */
   readonly database: 'steady' | 'restarted';
 }
@@ -74,6 +78,8 @@ export interface FleetReport {
   readonly requests: number;
   readonly retries: number;
   readonly kills: number;
+  /** How many conversations were looked at right after a kill. */
+  readonly checked: number;
   readonly compactions: number;
   readonly threads: number;
   readonly late: number;
@@ -89,28 +95,23 @@ export async function runFleet(options: FleetOptions): Promise<FleetReport> {
   const { port } = upstream.address() as AddressInfo;
   const store = ['--store', postgres.url(), '--artifacts', join(folder, 'artifacts')];
   const ports = [await freePort(), await freePort(), await freePort()];
-  const rest = [
-    '--openai',
-    `http://127.0.0.1:${port}`,
-    '--window',
-    '8000',
-    '--own-work-ms',
-    '5000',
-  ];
+  const { ownWorkMs } = options;
+  const time = ownWorkMs === undefined ? [] : ['--own-work-ms', String(ownWorkMs)];
+  const rest = ['--openai', `http://127.0.0.1:${port}`, '--window', '8000', ...time];
   const members = ports.map((at) => new Member(at, [...store, ...rest]));
   try {
     await Promise.all(members.map((member) => member.start()));
     const clients = Array.from({ length: options.conversations }, (_, i) => new Client(i, members));
-    const isDone = Promise.all(clients.map((client) => client.run(options.turns)));
-    const stopped = { value: false };
-    const trouble = troubled(members, options.killEveryMs, stopped);
+    const trouble = new Trouble(members, clients, postgres.url());
+    const isDone = Promise.all(
+      clients.map((client) => client.run(options.turns, () => trouble.kills < options.kills)),
+    );
+    const killing = trouble.run(options.kills, options.killEveryMs);
     if (options.database === 'restarted') {
       await Promise.race([isDone, pause(options.killEveryMs * 1.5)]);
       await postgres.restart('fast');
     }
-    await isDone;
-    stopped.value = true;
-    await trouble;
+    await Promise.all([isDone, killing]);
     const threads = await checkStore(postgres.url(), clients);
     const sum = (pick: (client: Client) => number): number =>
       clients.reduce((total, client) => total + pick(client), 0);
@@ -119,7 +120,8 @@ export async function runFleet(options: FleetOptions): Promise<FleetReport> {
       retries: sum(({ retries }) => retries),
       late: sum(({ late }) => late),
       compactions: sum(({ compactions }) => compactions),
-      kills: members.reduce((total, { kills }) => total + kills, 0),
+      kills: trouble.kills,
+      checked: trouble.checked,
       threads,
     };
   } finally {
@@ -131,23 +133,57 @@ export async function runFleet(options: FleetOptions): Promise<FleetReport> {
   }
 }
 
-async function troubled(
-  members: readonly Member[],
-  everyMs: number,
-  stopped: { readonly value: boolean },
-): Promise<void> {
-  for (let turn = 0; !stopped.value; turn++) {
-    await pause(everyMs);
-    const member = members[turn % members.length];
-    if (stopped.value || member === undefined) return;
+/** Kills processes in turn, each right after it has answered somebody. */
+class Trouble {
+  readonly #members: readonly Member[];
+  readonly #clients: readonly Client[];
+  readonly #url: string;
+  kills = 0;
+  checked = 0;
+
+  constructor(members: readonly Member[], clients: readonly Client[], url: string) {
+    this.#members = members;
+    this.#clients = clients;
+    this.#url = url;
+  }
+
+  async run(kills: number, everyMs: number): Promise<void> {
+    while (this.kills < kills) {
+      await pause(everyMs);
+      const member = this.#members[this.kills % this.#members.length] as Member;
+      await this.#killAfterAnswer(member);
+      this.kills += 1;
+      await member.start();
+    }
+  }
+
+  /**
+   * What a client has an answer to must be in the store when the process that gave it ends. Clients ask nothing more
+   * until that is seen: with its next request a client would store its messages again.
+   */
+  async #killAfterAnswer(member: Member): Promise<void> {
+    const go = Promise.withResolvers<void>();
+    for (const client of this.#clients) client.gate = go.promise;
+    const isAnswered = ({ state, answeredBy }: Client): boolean =>
+      state === 'waiting' && answeredBy === member;
+    for (let tries = 0; tries < 200 && !this.#clients.some(isAnswered); tries++) await pause(1);
     await member.kill();
-    await member.start();
+    const answered = this.#clients.filter(isAnswered).map(({ stored }) => stored);
+    this.checked += answered.length;
+    await checkBeginnings(this.#url, answered);
+    go.resolve();
   }
 }
 
 /** A conversation; every other one has no name. */
 class Client {
   readonly messages: ChatMessage[] = [];
+  /** What must be stored: the messages of the last request that a gateway answered in time. */
+  stored: readonly ChatMessage[] = [];
+  answeredBy: Member | undefined;
+  state: 'asking' | 'waiting' = 'waiting';
+  /** A client asks nothing until it is open. */
+  gate: Promise<void> = Promise.resolve();
   readonly #index: number;
   readonly #members: readonly Member[];
   requests = 0;
@@ -160,8 +196,8 @@ class Client {
     this.#members = members;
   }
 
-  async run(turns: number): Promise<void> {
-    for (let turn = 0; turn < turns; turn++) {
+  async run(turns: number, goesOn: () => boolean): Promise<void> {
+    for (let turn = 0; turn < turns || goesOn(); turn++) {
       this.messages.push({ role: 'user', content: `${this.#index}.${turn} ${LONG}` });
       this.messages.push({ role: 'assistant', content: await this.#ask(turn) });
     }
@@ -173,23 +209,27 @@ class Client {
       const { kills, isUp } = member;
       // As a load balancer does, it asks none that is known to be down.
       if (!isUp) continue;
-      const answer = await this.#send(member.url).catch((error: unknown) => {
+      await this.gate;
+      this.state = 'asking';
+      const answer = await this.#send(member).catch((error: unknown) => {
         assert.notEqual(
           member.kills,
           kills,
           `${member.url} failed, and was not killed: ${String(error)}`,
         );
       });
+      this.state = 'waiting';
       if (answer !== undefined) return answer;
+      this.answeredBy = undefined;
       this.retries += 1;
       await pause(50);
     }
     throw new Error('no gateway answers');
   }
 
-  async #send(url: string): Promise<string> {
+  async #send(member: Member): Promise<string> {
     const response = await post(
-      `${url}/v1/chat/completions`,
+      `${member.url}/v1/chat/completions`,
       JSON.stringify({
         model: 'gpt-5',
         stream: true,
@@ -206,7 +246,10 @@ class Client {
     this.requests += 1;
     const action = response.headers['x-bobbin-action'];
     if (action === 'compacted') this.compactions += 1;
-    if (action === 'late' || action === 'failed-open') this.late += 1;
+    const isLate = action === 'late' || action === 'failed-open';
+    if (isLate) this.late += 1;
+    else this.stored = [...this.messages];
+    this.answeredBy = isLate ? undefined : member;
     return contentOf(text);
   }
 }
@@ -240,22 +283,43 @@ function contentOf(stream: string): string {
 
 /** Every message that a client has an answer to is in its thread, once, in its order. */
 async function checkStore(url: string, clients: readonly Client[]): Promise<number> {
+  const { threads, paths } = await storedPaths(url);
+  const whole = new Set(paths.map((path) => JSON.stringify(path)));
+  for (const { messages } of clients)
+    assert.ok(whole.has(JSON.stringify(messages.slice(0, -1))), 'a conversation is not whole');
+  return threads;
+}
+
+/** Each of some lists is the beginning of something that is stored. */
+async function checkBeginnings(
+  url: string,
+  lists: readonly (readonly ChatMessage[])[],
+): Promise<void> {
+  if (lists.length === 0) return;
+  const { paths } = await storedPaths(url);
+  for (const list of lists) {
+    const beginning = JSON.stringify(list).slice(0, -1);
+    const isStored = paths.some((path) => JSON.stringify(path).startsWith(beginning));
+    assert.ok(isStored, `${list.length} messages were answered, and are not stored`);
+  }
+}
+
+/** All conversations in the store, as their clients sent them. */
+async function storedPaths(url: string): Promise<{ threads: number; paths: unknown[][] }> {
   const store = await postgresStore(url);
   let threads = 0;
+  const paths: unknown[][] = [];
   try {
-    const paths = new Set<string>();
     for (const tenant of await store.tenants())
       for (const { thread } of await store.threads(tenant, 1_000)) {
         threads += 1;
         const key = { tenant, thread };
         for (const head of await store.heads(key)) {
           const path = await store.path(key, head);
-          paths.add(JSON.stringify(path.map(({ message }) => message.original)));
+          paths.push(path.map(({ message }) => message.original));
         }
       }
-    for (const { messages } of clients)
-      assert.ok(paths.has(JSON.stringify(messages.slice(0, -1))), 'a conversation is not whole');
-    return threads;
+    return { threads, paths };
   } finally {
     await store.close();
   }
