@@ -60,7 +60,9 @@ class Member {
     throw new Error(`${this.url} does not start`);
   }
 
+  /** Kills it at once, and waits for its end. */
   async kill(): Promise<void> {
+    if (!this.isUp) return;
     this.kills += 1;
     this.isUp = false;
     const ended = new Promise((resolve) => this.#child?.once('exit', resolve));
@@ -163,11 +165,20 @@ class Trouble {
    */
   async #killAfterAnswer(member: Member): Promise<void> {
     const go = Promise.withResolvers<void>();
-    for (const client of this.#clients) client.gate = go.promise;
+    const killed = Promise.withResolvers<void>();
+    for (const client of this.#clients) {
+      client.gate = go.promise;
+      client.onAnswer = () => {
+        if (client.answeredBy === member) killed.resolve(member.kill());
+      };
+    }
+    // If it answers nobody who still asks, it is killed all the same.
+    const late = setTimeout(() => killed.resolve(member.kill()), 200);
+    await killed.promise;
+    clearTimeout(late);
+    for (const client of this.#clients) client.onAnswer = () => undefined;
     const isAnswered = ({ state, answeredBy }: Client): boolean =>
       state === 'waiting' && answeredBy === member;
-    for (let tries = 0; tries < 200 && !this.#clients.some(isAnswered); tries++) await pause(1);
-    await member.kill();
     const answered = this.#clients.filter(isAnswered).map(({ stored }) => stored);
     this.checked += answered.length;
     await checkBeginnings(this.#url, answered);
@@ -182,6 +193,7 @@ class Client {
   stored: readonly ChatMessage[] = [];
   answeredBy: Member | undefined;
   state: 'asking' | 'waiting' = 'waiting';
+  onAnswer: () => void = () => undefined;
   /** A client asks nothing until it is open. */
   gate: Promise<void> = Promise.resolve();
   readonly #index: number;
@@ -250,6 +262,7 @@ class Client {
     if (isLate) this.late += 1;
     else this.stored = [...this.messages];
     this.answeredBy = isLate ? undefined : member;
+    this.onAnswer();
     return contentOf(text);
   }
 }
@@ -330,13 +343,16 @@ async function startUpstream(): Promise<Server> {
   const server = createServer((incoming, outgoing) => {
     incoming.resume().once('end', () => {
       const words = ['Answer', ` ${++answers}`, ' of the quay.'];
+      const isFast = answers % 2 === 0;
       outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
       const next = (): void => {
         const content = words.shift();
         if (content === undefined) return void outgoing.end('data: [DONE]\n\n');
         const choices = [{ index: 0, delta: { content } }];
         outgoing.write(`data: ${JSON.stringify({ choices })}\n\n`);
-        setTimeout(next, 5);
+        // Every other answer comes at once: what it answers must be stored before the client has it.
+        if (isFast) next();
+        else setTimeout(next, 5);
       };
       next();
     });
