@@ -3,12 +3,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe, test, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import type { MessageId, ThreadId } from '@bobbin/core';
 import { sqliteLedger, type Ledger, type LedgerRequest } from '@bobbin/stores';
 import { existingPostgresLedger, postgresLedger } from '@bobbin/stores/postgres';
 import postgres from 'postgres';
 import { newDatabase } from './shared-postgres.ts';
+import { until } from './waits.ts';
 
 const [A, B] = ['a', 'b'] as readonly string[] as readonly ThreadId[];
 const USAGE = { inputTokens: 100, outputTokens: 7, cacheReadTokens: 20, cacheWriteTokens: 3 };
@@ -209,7 +211,7 @@ test('17 an erasure waits until no reader keeps what was erased in the log, or s
   const erasing = ledger
     .delete({ tenant: 't', threads: [A as ThreadId] })
     .finally(() => (isErased = true));
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await setTimeout(300);
   assert.deepEqual([isErased, holds('zebrafinch 1').length > 0], [false, true]);
   reader.exec('COMMIT');
   await erasing;
@@ -223,12 +225,90 @@ test('17 an erasure waits until no reader keeps what was erased in the log, or s
     name: 'StoreError',
     message: `${path}: what was erased may still be in its log, because another program is reading: end its transaction, then erase again`,
   });
+  const isDeleted = (): boolean => readRows(path) === 0;
+  await until(isDeleted);
   passed = 31_000;
   await refused;
   assert.ok(holds('zebrafinch 2').length > 0);
   reader.exec('COMMIT');
   await ledger.delete({ tenant: 't' });
   assert.deepEqual(holds('zebrafinch 2'), []);
+});
+
+/** How many requests a file has for somebody who reads it now. */
+function readRows(path: string): unknown {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const row = database.prepare('SELECT count(*) AS rows FROM requests').get();
+  database.close();
+  return row?.['rows'];
+}
+
+/** A ledger whose file another program locks, and a clock that can be set forward. */
+function lockedLedger(t: TestContext): {
+  readonly ledger: Ledger;
+  readonly unlock: () => void;
+  readonly forward: (ms: number) => void;
+} {
+  const path = join(folder, `${t.name.slice(0, 12)}.db`);
+  const ledger = sqliteLedger(path);
+  const other = new DatabaseSync(path);
+  t.after(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  const now = performance.now.bind(performance);
+  let passed = 0;
+  t.mock.method(performance, 'now', () => now() + passed);
+  return { ledger, unlock: () => other.exec('ROLLBACK'), forward: (ms) => (passed += ms) };
+}
+
+/** Longer than changes are gathered, and than the writer pauses between two attempts. */
+const A_MOMENT_MS = 150;
+
+test('while another program has the lock, only what is to be written waits, and nothing is lost', async (t) => {
+  const { ledger, unlock, forward } = lockedLedger(t);
+  const hidden = { key: 'k', rounds: '[1]' };
+  const writes = [
+    ledger.begin(request('1')),
+    ledger.addRounds('t', A as ThreadId, 1, hidden),
+    ledger.addSummary('t', A as ThreadId, 1, 42),
+  ];
+  await setTimeout(A_MOMENT_MS);
+  // Longer than a transaction waits.
+  forward(31_000);
+  await setTimeout(A_MOMENT_MS);
+  const place = { thread: 'a', head: 'head-1', sentAt: 1_000 };
+  assert.deepEqual(await ledger.locate('t', ['head-1', 'head-2'] as MessageId[]), place);
+  assert.deepEqual(await ledger.rounds('t', ['j', 'k']), [hidden]);
+  assert.deepEqual(await ledger.rounds('u', ['k']), []);
+  const answer = { status: 200, usage: USAGE };
+  writes.push(ledger.finish('t', '1', answer));
+  unlock();
+  await Promise.all(writes);
+  assert.deepEqual(await ledger.entries('t', A as ThreadId), [{ ...request('1'), ...answer }]);
+  assert.equal((await ledger.sum()).summaryTokens, 42);
+  await ledger.close();
+});
+
+test('a ledger whose lock does not come free can be closed, and says what is not written', async (t) => {
+  const { ledger, forward } = lockedLedger(t);
+  const refused = assert.rejects(ledger.begin(request('1')), {
+    name: 'StoreError',
+    message: /\.db: database is locked$/,
+  });
+  const closing = ledger.close();
+  await setTimeout(A_MOMENT_MS);
+  forward(31_000);
+  await closing;
+  await refused;
+});
+
+test('so many writes wait for a lock, and those that are too many are refused', async (t) => {
+  const { ledger, unlock } = lockedLedger(t);
+  const writes = Array.from({ length: 10_001 }, (_, i) => ledger.begin(request(String(i + 1))));
+  await assert.rejects(writes.pop() as Promise<void>, { message: /database is locked$/ });
+  unlock();
+  await Promise.all(writes);
+  assert.equal((await ledger.sum()).requests, 10_000);
+  await ledger.close();
 });
 
 test("a file that is not a ledger's is refused in one line", () => {
@@ -257,7 +337,10 @@ test('a request that waits to be written is located', async (t) => {
   t.after(() => ledger.close());
   void ledger.begin(request('1'));
   const place = { thread: A, head: 'head-1', sentAt: 1_000 };
-  assert.deepEqual(await ledger.locate('t', ['head-1', 'head-2'] as MessageId[]), place);
+  const ids = ['head-1', 'head-2'] as MessageId[];
+  assert.deepEqual(await ledger.locate('t', ids), place);
+  assert.equal(await ledger.locate('u', ids), undefined);
+  assert.equal(await ledger.locate('t', ids, 'b'), undefined);
   void ledger.begin(request('2'));
   assert.equal((await ledger.locate('t', ['head-2'] as MessageId[]))?.head, 'head-2');
 });

@@ -10,7 +10,7 @@ import { jsonlStore, sqliteStore, StoreError } from '@bobbin/stores';
 import { postgresStore } from '@bobbin/stores/postgres';
 import postgres, { type Sql } from 'postgres';
 import { migrate, MIGRATIONS, type MigrationOptions } from '../src/postgres/schema/schema.ts';
-import { migrate as migrateSqlite, MIGRATIONS as SQLITE_MIGRATIONS } from '../src/sqlite/schema.ts';
+import { migrate as migrateSqlite, THREADS } from '../src/sqlite/schema.ts';
 import { assertFilled, fill } from './fixture.ts';
 import { newDatabase } from './shared-postgres.ts';
 
@@ -59,7 +59,8 @@ test('a newer schema is made from the present one, once, and what is there stays
   const small = sqliteStore(path);
   await fill(small);
   const raw = new DatabaseSync(path);
-  migrateSqlite(raw, path, [...SQLITE_MIGRATIONS, 'ALTER TABLE messages ADD COLUMN later INTEGER']);
+  const later = 'ALTER TABLE messages ADD COLUMN later INTEGER';
+  migrateSqlite(raw, path, { ...THREADS, migrations: [...THREADS.migrations, later] });
   raw.close();
   await assertFilled(small, memoryStore());
   await small.close();

@@ -202,6 +202,6 @@ export function sumOf(row: SumRow, summaryTokens: number): LedgerSum {
 }
 
 /** Names of a host's conversations under one name begin with it. */
-export function isOfName(thread: string, name: string): boolean {
-  return thread === name || thread.startsWith(`${name}-`);
+export function isOfName(thread: string, name: string | undefined): boolean {
+  return name === undefined || thread === name || thread.startsWith(`${name}-`);
 }

@@ -212,7 +212,7 @@ class PostgresLedger implements Ledger {
       tenant,
       ids,
     )) as readonly LedgerRow[];
-    const row = rows.find((each) => thread === undefined || isOfName(each.thread, thread));
+    const row = rows.find((each) => isOfName(each.thread, thread));
     return row === undefined ? undefined : placeOf(row);
   }
 

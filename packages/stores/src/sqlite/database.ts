@@ -5,7 +5,7 @@ import { causeText, StoreError } from '../store-error.ts';
 import { EMPTY_LOG, emptyLog } from './empty-log.ts';
 import { BUSY_MS, longer, pause } from './lock-wait.ts';
 import { LOG_BYTES, LogWatch, type LogState } from './log-watch.ts';
-import { assertOurs, migrate } from './schema.ts';
+import { assertOurs, migrate, THREADS, type Schema } from './schema.ts';
 import type { SqliteOptions } from './sqlite-options.ts';
 import { WriteTurn } from './write-turn.ts';
 
@@ -34,10 +34,10 @@ export class Database {
   readonly #log: LogWatch;
   #onRollback: () => void = () => undefined;
 
-  constructor(path: string, options: SqliteOptions) {
+  constructor(path: string, options: SqliteOptions, schema: Schema = THREADS) {
     this.path = path;
     this.#log = new LogWatch(path, options.onWarning ?? warnOnConsole);
-    this.#database = located(path, () => opened(path, options));
+    this.#database = located(path, () => opened(path, options, schema));
   }
 
   all(sql: string, ...values: readonly SQLInputValue[]): readonly unknown[] {
@@ -68,6 +68,11 @@ export class Database {
     return located(this.path, () => Number(this.#statement(sql).run(...values).changes));
   }
 
+  /** False within a transaction's work once a failure has ended the transaction: what is run then is not undone with it. */
+  get isTransaction(): boolean {
+    return this.#database.isTransaction;
+  }
+
   /** How many rows the whole database changed by: what a virtual table does within itself counts as well. */
   changesOf(sql: string): number {
     const total = (): number => {
@@ -83,11 +88,13 @@ export class Database {
    * Some work in one transaction, or as a part of one with what else waits: a commit costs as much for all of it as for
    * one. Work that fails is undone alone. The transaction takes the write lock first, so that it never fails half-way
    * for lack of it. While another process has the lock, this one goes on with its other work.
+   *
+   * @throws LockedError if another process has the lock for all of the time.
    */
-  atomically<T>(work: () => T): Promise<T> {
+  atomically<T>(work: () => T, busyMs: number = BUSY_MS): Promise<T> {
     if (this.#closing !== undefined) return Promise.reject(this.#closedError());
     return new Promise<T>((resolve, reject) => {
-      const until = performance.now() + BUSY_MS;
+      const until = performance.now() + busyMs;
       const run = (): T => located(this.path, work);
       this.#tasks.push({ run, resolve, reject, until } as Task<unknown>);
       this.#writing ??= this.#writeTasks();
@@ -123,7 +130,7 @@ export class Database {
   #rejectOverdue(): void {
     const now = performance.now();
     for (const task of this.#tasks.splice(0))
-      if (task.until < now) task.reject(this.#lockedError());
+      if (task.until < now) task.reject(new LockedError(this.path));
       else this.#tasks.push(task);
   }
 
@@ -194,10 +201,6 @@ export class Database {
     }
   }
 
-  #lockedError(): StoreError {
-    return new StoreError('unavailable', `${this.path}: database is locked`);
-  }
-
   /** False if another connection has the write lock. */
   #begin(): boolean {
     try {
@@ -261,19 +264,30 @@ export class Database {
   }
 }
 
+/** Another process has the write lock for longer than a write waits. */
+export class LockedError extends StoreError {
+  constructor(path: string) {
+    super('unavailable', `${path}: database is locked`);
+  }
+}
+
 function warnOnConsole(message: string): void {
   console.warn(`bobbin: ${message}`);
 }
 
-function opened(path: string, { sync = 'full', existing = false }: SqliteOptions): DatabaseSync {
-  look(path, existing);
+function opened(
+  path: string,
+  { sync = 'full', existing = false }: SqliteOptions,
+  schema: Schema,
+): DatabaseSync {
+  look(path, schema, existing);
   const database = openDatabase(path, { timeout: BUSY_MS });
   try {
     database.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${sync}; PRAGMA journal_size_limit = ${LOG_BYTES};
        PRAGMA secure_delete = ON`,
     );
-    migrate(database, path);
+    migrate(database, path, schema);
     database.exec(WITHOUT_WAITING);
     return database;
   } catch (error) {
@@ -283,14 +297,14 @@ function opened(path: string, { sync = 'full', existing = false }: SqliteOptions
 }
 
 /** Looks at a file in a way that changes none of its bytes: it may be another program's. */
-function look(path: string, existing: boolean): void {
+function look(path: string, schema: Schema, existing: boolean): void {
   if (!existsSync(path)) {
     if (existing) throw new StoreError('unavailable', `${path}: there is no store`);
     return;
   }
   const database = openDatabase(path, { timeout: BUSY_MS, readOnly: true });
   try {
-    assertOurs(database, path, existing);
+    assertOurs(database, path, schema, existing);
   } finally {
     database.close();
   }

@@ -1,11 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../store-error.ts';
 
-/** Says in the file's header that it is Bobbin's ("BOBN"). */
-const APPLICATION_ID = 0x424f424e;
+/** The tables of a kind of file. */
+export interface Schema {
+  /** Says in the file's header which kind it is. */
+  readonly applicationId: number;
+  /** Each brings the schema from its index to the next version. A released one never changes. */
+  readonly migrations: readonly string[];
+}
 
-/** Each brings the schema from its index to the next version. A released one never changes. */
-export const MIGRATIONS: readonly string[] = [
+const THREAD_TABLES: readonly string[] = [
   `
   CREATE TABLE threads (
     tenant TEXT NOT NULL, thread TEXT NOT NULL,
@@ -57,41 +61,46 @@ export const MIGRATIONS: readonly string[] = [
   `,
 ];
 
+/** A file of threads ("BOBN"). */
+export const THREADS: Schema = { applicationId: 0x424f424e, migrations: THREAD_TABLES };
+
 /**
  * Refuses a file of another program or of a newer Bobbin and, if asked to, one that would have to be made or changed.
  */
-export function assertOurs(database: DatabaseSync, path: string, existing: boolean): void {
+export function assertOurs(
+  database: DatabaseSync,
+  path: string,
+  { applicationId, migrations }: Schema,
+  existing: boolean,
+): void {
   const tables = valueOf(database, 'SELECT count(*) AS value FROM sqlite_schema');
   const owner = valueOf(database, 'SELECT application_id AS value FROM pragma_application_id');
   const version = schemaVersion(database);
-  if (tables > 0 && owner !== APPLICATION_ID)
+  if (tables > 0 && owner !== applicationId)
     throw new StoreError('damaged', `${path} is another program's database`);
-  if (version > MIGRATIONS.length)
+  if (version > migrations.length)
     throw new StoreError(
       'from-the-future',
-      `${path} has schema ${version}; this Bobbin knows schemas up to ${MIGRATIONS.length}: update it`,
+      `${path} has schema ${version}; this Bobbin knows schemas up to ${migrations.length}: update it`,
     );
   if (existing && tables === 0) throw new StoreError('unavailable', `${path}: there is no store`);
-  if (existing && version < MIGRATIONS.length)
+  if (existing && version < migrations.length)
     throw new StoreError(
       'unavailable',
-      `${path} has schema ${version}; bring it to schema ${MIGRATIONS.length} first (bobbin store migrate)`,
+      `${path} has schema ${version}; bring it to schema ${migrations.length} first (bobbin store migrate)`,
     );
 }
 
 /** Brings a database to the newest schema. Several processes may open the same new file at once. */
-export function migrate(
-  database: DatabaseSync,
-  path: string,
-  migrations: readonly string[] = MIGRATIONS,
-): void {
+export function migrate(database: DatabaseSync, path: string, schema: Schema): void {
+  const { applicationId, migrations } = schema;
   if (schemaVersion(database) === migrations.length) return;
   database.exec('BEGIN IMMEDIATE');
   try {
-    assertOurs(database, path, false);
+    assertOurs(database, path, schema, false);
     for (const step of migrations.slice(schemaVersion(database))) database.exec(step);
     database.exec(
-      `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${migrations.length}`,
+      `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`,
     );
     database.exec('COMMIT');
   } catch (error) {
