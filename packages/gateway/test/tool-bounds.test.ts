@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { memoryStore, type Store } from '@bobbin/core';
 import type { GatewayOptions } from '@bobbin/gateway';
+import { sqliteLedger } from '@bobbin/stores';
 import { providerServer, type ProviderServer, type ProviderStep } from '@bobbin/testing';
 import { bareUpstream, runningGateway, type RunningGateway } from './running-gateway.ts';
 import {
@@ -128,6 +129,18 @@ for (const [name, make, none] of CLIENTS)
       assert.deepEqual(offeredTo(provider), ['read']);
     });
   }
+
+test('a ledger that does not answer holds no answer of a client', async (t) => {
+  const ledger = sqliteLedger(':memory:');
+  t.after(() => ledger.close());
+  ledger.addRounds = () => new Promise(() => undefined);
+  const steps = [recalls, answers('Nothing is known.')];
+  const options = { ledger, limits: { ownWorkMs: 500 } };
+  const { provider, client } = await setting(t, [chatClient, false], steps, options);
+  client.say('Go.');
+  assert.equal((await client.ask()).text, 'Nothing is known.');
+  provider.expectDone();
+});
 
 const allowed = (mode: string): object => ({ type: 'allowed_tools', mode, tools: [] });
 const nested = (mode: string): object => ({ type: 'allowed_tools', allowed_tools: { mode } });

@@ -26,7 +26,7 @@ export interface ToolTurnOptions {
   readonly observer: Observer;
   /** How many further requests the gateway makes for one of a client's. */
   readonly mostRounds: number;
-  /** How long a turn waits until it is known which thread it belongs to. */
+  /** How long a turn waits until it is known which thread it belongs to, and for the ledger. */
   readonly ownWorkMs: number;
 }
 
@@ -159,10 +159,12 @@ export class ToolTurn {
     );
     if (taken === undefined || isAsShown) return;
     const hidden = { key: this.#offered.key, rounds: JSON.stringify(rounds) };
-    const { ledger, observer } = this.#options;
-    await ledger
+    const { ledger, observer, ownWorkMs } = this.#options;
+    const kept = ledger
       .addRounds(tenant, taken.thread, Date.now(), hidden)
       .catch((error: unknown) => observer.log.error({ reason: String(error) }, 'ledger'));
+    // Another process may get the client's next request: it must know the rounds, unless the ledger is slow.
+    await inTime(kept, ownWorkMs, () => undefined);
   }
 
   /** Ends the client's answer. */
