@@ -159,6 +159,38 @@ for (const [name, headers] of NAMES)
     assert.match(title, /^session-7-[0-9a-f]{32}$/);
   });
 
+test('a name that is the beginning of another leads to a thread of its own', async (t) => {
+  const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
+  const client = clientOf(gateway);
+  const lists: Record<string, Messages> = { 'task-1': [], task: [] };
+  const turn = async (words: string): Promise<readonly string[]> => {
+    const threads: string[] = [];
+    for (const [name, messages] of Object.entries(lists))
+      threads.push((await say(client, messages, words, { 'x-bobbin-thread': name }))[0]);
+    return threads;
+  };
+  for (const words of ['The same.', 'Go on.'])
+    assert.deepEqual(await turn(words), ['task-1', 'task']);
+  assert.deepEqual(await threadsOf(gateway), { task: 3, 'task-1': 3 });
+});
+
+for (const where of ['the same process', 'another process'])
+  test(`a client that sends back the name of a thread has named it, in ${where}`, async (t) => {
+    const upstreams = { openai: (await provider(t)).origin };
+    const { store, ledger, ...one } = await runningGateway(t, { upstreams });
+    const messages: Messages = [];
+    const [thread] = await say(clientOf({ ...one, store, ledger }), messages, 'one');
+    assert.match(thread, /^conversation-/);
+    const other =
+      where === 'another process' ? await runningGateway(t, { upstreams, store, ledger }) : one;
+    const client = clientOf({ ...other, store, ledger });
+    const headers = { 'x-bobbin-thread': thread };
+    await say(client, messages, 'two', headers);
+    const edited: Messages = [...messages.slice(0, 1), { role: 'assistant', content: 'edited' }];
+    assert.deepEqual(await say(client, edited, 'another two', headers), [thread, 'unchanged']);
+    assert.deepEqual(Object.keys(await threadsOf({ ...other, store, ledger })), [thread]);
+  });
+
 test('the session in the user id of Claude Code names the thread', async (t) => {
   const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
   const session = '0b0f5c1e-8d5a-4a63-9a0e-4f1f5a3c2b1d';

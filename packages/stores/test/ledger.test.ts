@@ -87,21 +87,39 @@ function ledgerSuite(name: string, open: () => Promise<Ledger>): void {
 
     test('the place of a list is that of the last of its ids that ended a request', async () => {
       const [first, second] = both();
-      await first.begin(request('2', { thread: B as ThreadId }));
-      await first.begin(request('3', { thread: 'b-side' as ThreadId }));
-      const ids = ['other', 'head-1', 'head-2', 'head-3', 'new'] as readonly string[];
-      const locate = (named?: string): Promise<unknown> =>
-        second.locate('t', ids as readonly MessageId[], named);
-      assert.deepEqual(await locate(), { thread: 'b-side', head: 'head-3', sentAt: 3_000 });
-      assert.deepEqual(await locate('b'), { thread: 'b-side', head: 'head-3', sentAt: 3_000 });
-      assert.deepEqual(await locate('a'), {
-        thread: 'a',
-        head: 'head-1',
-        sentAt: 1_000,
-        usage: USAGE,
-      });
+      await first.begin(request('2', { thread: B as ThreadId, name: 'b' }));
+      await first.begin(request('3', { thread: 'b-side' as ThreadId, name: 'b' }));
+      const ids = ['other', 'head-1', 'head-2', 'head-3', 'new'] as readonly MessageId[];
+      const locate = (named?: string): Promise<unknown> => second.locate('t', ids, named);
+      const side = { thread: 'b-side', name: 'b', head: 'head-3', sentAt: 3_000 };
+      assert.deepEqual(await locate(), side);
+      assert.deepEqual(await locate('b'), side);
+      assert.deepEqual(await locate('b-side'), side, 'a client may send back the name of a thread');
+      const place = { thread: 'a', head: 'head-1', sentAt: 1_000, usage: USAGE };
+      assert.deepEqual(await locate('a'), place);
       assert.equal(await locate('c'), undefined);
-      assert.equal(await second.locate('u', ids as readonly MessageId[]), undefined);
+      for (const some of [ids, ['head-3'] as readonly string[] as readonly MessageId[]])
+        assert.equal(await second.locate('u', some), undefined);
+    });
+
+    test('a name is not the beginning of another', async () => {
+      const [first, second] = both();
+      const [own, others] = ['task', 'task-1'] as readonly string[] as readonly ThreadId[];
+      const head = 'same' as MessageId;
+      await first.begin(
+        request('1', { tenant: 'n', thread: others as ThreadId, name: 'task-1', head }),
+      );
+      assert.equal(await second.locate('n', [head], 'task'), undefined);
+      await first.begin(request('2', { tenant: 'n', thread: own as ThreadId, name: 'task', head }));
+      const place = { thread: 'task', name: 'task', head: 'same', sentAt: 2_000 };
+      assert.deepEqual(await second.locate('n', [head], 'task'), place);
+      assert.deepEqual(await second.locate('n', [head], 'task-1'), {
+        ...place,
+        thread: 'task-1',
+        name: 'task-1',
+        sentAt: 1_000,
+      });
+      await first.delete({ tenant: 'n' });
     });
 
     test('hidden rounds are found by the lists that they follow, the newest first', async () => {
@@ -125,7 +143,7 @@ function ledgerSuite(name: string, open: () => Promise<Ledger>): void {
       await first.addSummary('t', A as ThreadId, 1_500, 42);
       await first.begin(request('9', { tenant: 'u' }));
       const before9 = await second.previous('t', B as ThreadId, 9_000);
-      assert.deepEqual(before9, request('2', { thread: B as ThreadId }));
+      assert.deepEqual(before9, request('2', { thread: B as ThreadId, name: 'b' }));
       assert.equal(await second.previous('t', B as ThreadId, 2_000), undefined);
       const whole = await second.sum('t');
       assert.deepEqual(whole, {

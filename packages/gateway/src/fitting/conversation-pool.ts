@@ -87,7 +87,7 @@ export class ConversationPool {
       habit: 'resends',
       owner: 'bobbin',
       mostOpen: openConversations,
-      locate: (ids, thread) => ledger.locate(tenant, ids, thread),
+      locate: (ids, name) => ledger.locate(tenant, ids, name),
     });
     return { conversations, policy };
   }

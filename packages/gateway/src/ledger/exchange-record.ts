@@ -51,11 +51,13 @@ export class ExchangeLog {
     id: string,
     at: number,
     action: Action,
-    { thread, head, tokensBefore, tokensAfter }: TakenRequest,
+    { host, thread, head, tokensBefore, tokensAfter }: TakenRequest,
   ): Promise<void> {
     const protocol = endpoint.protocol.name;
+    const { name } = host.conversation;
     const request = { id, tenant, thread, head, at, model, protocol, action };
-    return this.#options.ledger.begin({ ...request, tokensBefore, tokensAfter });
+    const named = name === undefined ? request : { ...request, name };
+    return this.#options.ledger.begin({ ...named, tokensBefore, tokensAfter });
   }
 
   /** Takes a request that came to its end: what it came to is worked out soon, together with others. */

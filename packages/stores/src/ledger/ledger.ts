@@ -7,6 +7,8 @@ export interface LedgerRequest {
   readonly id: string;
   readonly tenant: string;
   readonly thread: ThreadId;
+  /** The name that the client gave to its conversation; absent if it gave none. */
+  readonly name?: string;
   /** The last message of the request. */
   readonly head: MessageId;
   readonly at: number;
@@ -81,13 +83,13 @@ export interface Ledger {
   /** The newest request before a time on a thread. */
   previous(tenant: string, thread: ThreadId, before: number): Promise<LedgerEntry | undefined>;
   /**
-   * The place of the last of some ids that ended a request. With a name, only threads of that name, and those that a
-   * host's other conversations under the same name got, are looked at.
+   * The place of the last of some ids that ended a request. With a name, only requests under that name, and those of the
+   * thread that is called so, are looked at.
    */
   locate(
     tenant: string,
     ids: readonly MessageId[],
-    thread?: string,
+    name?: string,
   ): Promise<StoredPlace | undefined>;
   /** The requests of a thread, oldest first, after a time. */
   entries(tenant: string, thread: ThreadId, after?: number): Promise<readonly LedgerEntry[]>;
@@ -103,6 +105,7 @@ export interface LedgerRow {
   readonly id: string;
   readonly tenant: string;
   readonly thread: string;
+  readonly name: string | null;
   readonly head: string;
   readonly at: number | string;
   readonly model: string;
@@ -117,15 +120,17 @@ export interface LedgerRow {
   readonly answer: string | null;
 }
 
+export type PlaceRow = Pick<LedgerRow, 'thread' | 'name' | 'head' | 'at' | 'usage'>;
+
 /** The columns of a new request, in the order of `REQUEST_COLUMNS`. */
-export function requestValues(request: LedgerRequest): readonly (string | number)[] {
-  const { tenant, id, thread, head, at, model, protocol, action } = request;
+export function requestValues(request: LedgerRequest): readonly (string | number | null)[] {
+  const { tenant, id, thread, name = null, head, at, model, protocol, action } = request;
   const { tokensBefore, tokensAfter } = request;
-  return [tenant, id, thread, head, at, model, protocol, action, tokensBefore, tokensAfter];
+  return [tenant, id, thread, name, head, at, model, protocol, action, tokensBefore, tokensAfter];
 }
 
 export const REQUEST_COLUMNS =
-  'tenant, id, thread, head, at, model, protocol, action, tokens_before, tokens_after';
+  'tenant, id, thread, name, head, at, model, protocol, action, tokens_before, tokens_after';
 
 /** What an answer adds to its request: status, usage, paid, whole, answer, action, tokens_after. */
 export function answerValues(answer: LedgerAnswer): readonly (string | number | null)[] {
@@ -147,6 +152,7 @@ export function entryOf(row: LedgerRow): LedgerEntry {
     id: row.id,
     tenant: row.tenant,
     thread: row.thread as ThreadId,
+    ...(row.name === null ? {} : { name: row.name }),
     head: row.head as MessageId,
     at: Number(row.at),
     model: row.model,
@@ -162,9 +168,10 @@ export function entryOf(row: LedgerRow): LedgerEntry {
   };
 }
 
-export function placeOf(row: Pick<LedgerRow, 'thread' | 'head' | 'at' | 'usage'>): StoredPlace {
+export function placeOf(row: PlaceRow): StoredPlace {
   return {
     thread: row.thread,
+    ...(row.name === null ? {} : { name: row.name }),
     head: row.head as MessageId,
     sentAt: Number(row.at),
     ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) as Usage }),
@@ -199,9 +206,4 @@ export function sumOf(row: SumRow, summaryTokens: number): LedgerSum {
     summaryTokens,
     savedTokens: fullTokens - paidTokens - summaryTokens,
   };
-}
-
-/** Names of a host's conversations under one name begin with it. */
-export function isOfName(thread: string, name: string | undefined): boolean {
-  return name === undefined || thread === name || thread.startsWith(`${name}-`);
 }

@@ -7,7 +7,6 @@ import { causeText, StoreError } from '../store-error.ts';
 import {
   answerValues,
   entryOf,
-  isOfName,
   placeOf,
   REQUEST_COLUMNS,
   requestValues,
@@ -20,6 +19,7 @@ import {
   type LedgerRow,
   type LedgerSum,
   type NotedThread,
+  type PlaceRow,
   type SumRow,
 } from './ledger.ts';
 
@@ -39,7 +39,7 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS bobbin_ledger.secret (number int PRIMARY KEY CHECK (number = 1), value text NOT NULL);
   CREATE TABLE IF NOT EXISTS bobbin_ledger.requests (
     tenant text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL,
-    thread text COLLATE "C" NOT NULL, head text COLLATE "C" NOT NULL, at bigint NOT NULL,
+    thread text COLLATE "C" NOT NULL, name text COLLATE "C", head text COLLATE "C" NOT NULL, at bigint NOT NULL,
     model text NOT NULL, protocol text NOT NULL, action text NOT NULL,
     tokens_before bigint NOT NULL, tokens_after bigint NOT NULL,
     status int, usage text, paid float8, whole float8, answer text,
@@ -133,7 +133,7 @@ class PostgresLedger implements Ledger {
   async #insert(request: LedgerRequest): Promise<void> {
     await this.#connection.ask(
       `INSERT INTO bobbin_ledger.requests (${REQUEST_COLUMNS})
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`,
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
       ...requestValues(request),
     );
   }
@@ -204,16 +204,17 @@ class PostgresLedger implements Ledger {
   async locate(
     tenant: string,
     ids: readonly MessageId[],
-    thread?: string,
+    name?: string,
   ): Promise<StoredPlace | undefined> {
-    const rows = (await this.#connection.ask(
-      `SELECT r.thread, r.head, r.at, r.usage FROM bobbin_ledger.requests r
-       WHERE r.tenant = $1 AND r.head = ANY ($2) ORDER BY array_position($2, r.head) DESC, r.at DESC`,
+    const [row] = await this.#connection.ask(
+      `SELECT r.thread, r.name, r.head, r.at, r.usage FROM bobbin_ledger.requests r
+       WHERE r.tenant = $1 AND r.head = ANY ($2) AND ($3::text IS NULL OR r.name = $3 OR r.thread = $3)
+       ORDER BY array_position($2, r.head) DESC, r.at DESC LIMIT 1`,
       tenant,
       ids,
-    )) as readonly LedgerRow[];
-    const row = rows.find((each) => isOfName(each.thread, thread));
-    return row === undefined ? undefined : placeOf(row);
+      name ?? null,
+    );
+    return row === undefined ? undefined : placeOf(row as PlaceRow);
   }
 
   async entries(

@@ -7,7 +7,6 @@ import { GatheredWrites } from './gathered-writes.ts';
 import {
   answerValues,
   entryOf,
-  isOfName,
   placeOf,
   REQUEST_COLUMNS,
   requestValues,
@@ -20,6 +19,7 @@ import {
   type LedgerRow,
   type LedgerSum,
   type NotedThread,
+  type PlaceRow,
   type SumRow,
 } from './ledger.ts';
 import { WaitingRequests, type WaitingRequest } from './waiting-requests.ts';
@@ -30,7 +30,7 @@ const ERASURE_BUSY_MS = 5_000;
 const TABLES = `
   CREATE TABLE secret (only INTEGER PRIMARY KEY CHECK (only = 1), value BLOB NOT NULL) STRICT;
   CREATE TABLE requests (
-    tenant TEXT NOT NULL, id TEXT NOT NULL, thread TEXT NOT NULL, head TEXT NOT NULL, at INTEGER NOT NULL,
+    tenant TEXT NOT NULL, id TEXT NOT NULL, thread TEXT NOT NULL, name TEXT, head TEXT NOT NULL, at INTEGER NOT NULL,
     model TEXT NOT NULL, protocol TEXT NOT NULL, action TEXT NOT NULL,
     tokens_before INTEGER NOT NULL, tokens_after INTEGER NOT NULL,
     status INTEGER, usage TEXT, paid REAL, whole REAL, answer TEXT,
@@ -58,22 +58,24 @@ export function sqliteLedger(path: string): Ledger {
 }
 
 const INSERT = `
-  INSERT INTO requests (${REQUEST_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+  INSERT INTO requests (${REQUEST_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 /** A request with its answer, whose action and tokens may be others than the request's. */
 const INSERT_ANSWERED = `
   INSERT INTO requests (${REQUEST_COLUMNS}, status, usage, paid, whole, answer)
-  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, coalesce(?16, ?8), ?9, coalesce(?17, ?10), ?11, ?12, ?13, ?14, ?15)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, coalesce(?17, ?9), ?10, coalesce(?18, ?11), ?12, ?13, ?14, ?15, ?16)
   ON CONFLICT (tenant, id) DO UPDATE SET
-    status = ?11, usage = ?12, paid = ?13, whole = ?14, answer = ?15,
-    action = coalesce(?16, action), tokens_after = coalesce(?17, tokens_after)`;
+    status = ?12, usage = ?13, paid = ?14, whole = ?15, answer = ?16,
+    action = coalesce(?17, action), tokens_after = coalesce(?18, tokens_after)`;
 
 const LOCATE = `
-  SELECT r.thread, r.head, r.at, r.usage FROM json_each(?2) given
+  SELECT r.thread, r.name, r.head, r.at, r.usage FROM json_each(?2) given
   CROSS JOIN requests r INDEXED BY requests_head ON r.tenant = ?1 AND r.head = given.value
-  ORDER BY given.key DESC, r.at DESC`;
+  WHERE ?3 IS NULL OR r.name = ?3 OR r.thread = ?3
+  ORDER BY given.key DESC, r.at DESC LIMIT 1`;
 const LOCATE_ONE = `
-  SELECT thread, head, at, usage FROM requests INDEXED BY requests_head
-  WHERE tenant = ?1 AND head = ?2 ORDER BY at DESC`;
+  SELECT thread, name, head, at, usage FROM requests INDEXED BY requests_head
+  WHERE tenant = ?1 AND head = ?2 AND (?3 IS NULL OR name = ?3 OR thread = ?3)
+  ORDER BY at DESC LIMIT 1`;
 
 const UPDATE = `
   UPDATE requests SET status = ?, usage = ?, paid = ?, whole = ?, answer = ?,
@@ -179,26 +181,26 @@ class SqliteLedger implements Ledger {
   async locate(
     tenant: string,
     ids: readonly MessageId[],
-    thread?: string,
+    name?: string,
   ): Promise<StoredPlace | undefined> {
-    const waiting = this.#requests.locate(tenant, ids, thread);
+    const waiting = this.#requests.locate(tenant, ids, name);
     const later = waiting === undefined ? ids : ids.slice(waiting.index + 1);
-    return this.#locateWritten(tenant, later, thread) ?? waiting?.place;
+    return this.#locateWritten(tenant, later, name) ?? waiting?.place;
   }
 
   #locateWritten(
     tenant: string,
     ids: readonly MessageId[],
-    thread: string | undefined,
+    name: string | undefined,
   ): StoredPlace | undefined {
     if (ids.length === 0) return undefined;
-    const rows = this.#database.all(
+    const row = this.#database.get(
       ids.length === 1 ? LOCATE_ONE : LOCATE,
       tenant,
       ids.length === 1 ? (ids[0] as string) : JSON.stringify(ids),
-    ) as readonly LedgerRow[];
-    const row = rows.find((each) => isOfName(each.thread, thread));
-    return row === undefined ? undefined : placeOf(row);
+      name ?? null,
+    );
+    return row === undefined ? undefined : placeOf(row as PlaceRow);
   }
 
   async entries(

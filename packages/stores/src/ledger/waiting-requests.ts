@@ -1,6 +1,6 @@
 import type { MessageId } from '@bobbin/core';
 import type { StoredPlace } from '@bobbin/core/internal';
-import { isOfName, type LedgerAnswer, type LedgerRequest } from './ledger.ts';
+import type { LedgerAnswer, LedgerRequest } from './ledger.ts';
 
 /** A request that is not written yet, with its answer if that has come already. */
 export interface WaitingRequest {
@@ -35,12 +35,12 @@ export class WaitingRequests {
   locate(
     tenant: string,
     ids: readonly MessageId[],
-    thread: string | undefined,
+    name: string | undefined,
   ): WaitingPlace | undefined {
     if (this.#byHead.size === 0) return undefined;
     for (let index = ids.length - 1; index >= 0; index--) {
       const ended = this.#byHead.get(nameOf(tenant, ids[index] as string));
-      const found = ended?.find(({ request }) => isOfName(request.thread, thread));
+      const found = ended?.find(({ request }) => isOfName(request, name));
       if (found !== undefined) return { place: placeOf(found), index };
     }
     return undefined;
@@ -52,9 +52,20 @@ export class WaitingRequests {
   }
 }
 
-function placeOf({ request: { thread, head, at }, answer }: WaitingRequest): StoredPlace {
-  const usage = answer?.usage;
-  return { thread, head, sentAt: at, ...(usage === undefined ? {} : { usage }) };
+function isOfName(request: LedgerRequest, name: string | undefined): boolean {
+  return name === undefined || request.name === name || request.thread === name;
+}
+
+function placeOf({ request, answer }: WaitingRequest): StoredPlace {
+  const { thread, name, head, at } = request;
+  const { usage } = answer ?? {};
+  return {
+    thread,
+    ...(name === undefined ? {} : { name }),
+    head,
+    sentAt: at,
+    ...(usage === undefined ? {} : { usage }),
+  };
 }
 
 function nameOf(tenant: string, id: string): string {

@@ -60,6 +60,8 @@ const MOST_GIVEN = 4;
  */
 export class Conversation<Wire> {
   readonly session: Session<Wire>;
+  /** The name that the host gave, if it gave one. The name of the thread does not say that. */
+  name: string | undefined;
   readonly #host: Host<Wire>;
   /** Copies of what the host sent, by the index of their first message on the path. */
   #seen: readonly (SeenMessage<Wire> | undefined)[] = [];
@@ -73,14 +75,15 @@ export class Conversation<Wire> {
   /** How the list begins that a host of this habit sends again and again; undefined if it may begin in other ways. */
   #opening: string | undefined;
 
-  constructor(session: Session<Wire>, host: Host<Wire>) {
+  constructor(session: Session<Wire>, host: Host<Wire>, name?: string) {
     this.session = session;
     this.#host = host;
+    this.name = name;
   }
 
   /** The same conversation on a session whose path is a beginning of this one's: the host knows the same prompts. */
   forkedTo(session: Session<Wire>): Conversation<Wire> {
-    const fork = new Conversation(session, this.#host);
+    const fork = new Conversation(session, this.#host, this.name);
     session.takeForms(this.session);
     const shared = (given: GivenPrompt<Wire>): GivenPrompt<Wire> =>
       given.length !== undefined && given.length > session.length

@@ -72,6 +72,7 @@ export class Conversations<Wire> {
     return this.exclusively(async () => {
       signal?.throwIfAborted();
       const [found, match] = await this.#find(wire, thread);
+      found.name ??= thread ?? this.#thread;
       const conversation =
         match.forkedAt === undefined ? found : await this.#forked(found, match, match.forkedAt);
       const head = await conversation.take(match, usage);
@@ -84,6 +85,7 @@ export class Conversations<Wire> {
   of(wire: readonly Wire[], thread?: string): Promise<Conversation<Wire>> {
     return this.exclusively(async () => {
       const [found, { forkedAt }] = await this.#find(wire, thread);
+      found.name ??= thread ?? this.#thread;
       return forkedAt === undefined ? found : this.fork(found, forkedAt);
     });
   }
@@ -125,7 +127,7 @@ export class Conversations<Wire> {
   /** A conversation on a named thread that ends at one of its messages. */
   endingAt(thread: string, head: MessageId): Promise<Conversation<Wire>> {
     return this.exclusively(async () =>
-      this.#used(new Conversation(await this.#session(thread, head), this.#host)),
+      this.#used(new Conversation(await this.#session(thread, head), this.#host, thread)),
     );
   }
 
@@ -135,7 +137,7 @@ export class Conversations<Wire> {
     head: MessageId | undefined,
   ): Promise<Conversation<Wire>> {
     const { session } = conversation;
-    if (!session.key.thread.startsWith(UNNAMED)) return this.#forkOnThread(conversation, head);
+    if (conversation.name !== undefined) return this.#forkOnThread(conversation, head);
     const copy = this.#newSession();
     if (head !== undefined) await copy.copyFrom(session, head);
     return this.#used(conversation.forkedTo(copy));
@@ -220,7 +222,7 @@ export class Conversations<Wire> {
     const [place, session] = (await this.#located(list.ids(), thread)) ?? [];
     if (place === undefined || session === undefined) return undefined;
     if (known !== undefined && session.length <= known[1].known) return undefined;
-    const conversation = new Conversation(session, this.#host);
+    const conversation = new Conversation(session, this.#host, place.name);
     if (place.sentAt !== undefined) session.sentBefore(place.sentAt);
     conversation.report(place.usage);
     const match = conversation.match(list);
@@ -276,13 +278,13 @@ export class Conversations<Wire> {
     if (isRelated(conversation.session, match)) return [conversation, match];
     const swapped = conversation.swappedMatch(list, true);
     if (swapped !== undefined) return [conversation, swapped];
-    const beside = await this.#named(`${thread}-${list.firstId() ?? 'empty'}`);
+    const beside = await this.#named(`${thread}-${list.firstId() ?? 'empty'}`, thread);
     return [beside, beside.match(list)];
   }
 
-  async #named(name: string): Promise<Conversation<Wire>> {
-    const known = this.#open.find(({ session }) => session.key.thread === name);
-    return known ?? new Conversation(await this.#session(name), this.#host);
+  async #named(thread: string, name: string = thread): Promise<Conversation<Wire>> {
+    const known = this.#open.find(({ session }) => session.key.thread === thread);
+    return known ?? new Conversation(await this.#session(thread), this.#host, name);
   }
 
   /** A session that no store knows. Its name sorts by time: a store then writes what belongs together in one place. */

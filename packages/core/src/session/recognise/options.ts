@@ -22,6 +22,8 @@ export interface ConversationsOptions<Wire> {
 /** Where the store has a conversation: a thread, and one of its messages. */
 export interface StoredPlace {
   readonly thread: string;
+  /** The name that the host gave; absent if it gave none. */
+  readonly name?: string;
   readonly head: MessageId;
   /** When the prompt that ended with that message was sent, and what the provider reported for its answer. */
   readonly sentAt?: number;
@@ -30,11 +32,11 @@ export interface StoredPlace {
 
 /**
  * Finds what other processes stored of a list: the thread that has the last of some ids, which are those of the list's
- * messages in order. `thread` is the name that the host gave, if it gave one.
+ * messages in order. `name` is the name that the host gave, if it gave one.
  */
 export type Locate = (
   ids: readonly MessageId[],
-  thread: string | undefined,
+  name: string | undefined,
 ) => Promise<StoredPlace | undefined>;
 
 /** What a host knows about a list in addition to its messages. */
