@@ -89,7 +89,13 @@ function ledgerSuite(name: string, open: () => Promise<Ledger>): void {
       const [first, second] = both();
       await first.begin(request('2', { thread: B as ThreadId, name: 'b' }));
       await first.begin(request('3', { thread: 'b-side' as ThreadId, name: 'b' }));
-      const ids = ['other', 'head-1', 'head-2', 'head-3', 'new'] as readonly MessageId[];
+      const ids = [
+        'other',
+        'head-1',
+        'head-2',
+        'head-3',
+        'new',
+      ] as readonly string[] as readonly MessageId[];
       const locate = (named?: string): Promise<unknown> => second.locate('t', ids, named);
       const side = { thread: 'b-side', name: 'b', head: 'head-3', sentAt: 3_000 };
       assert.deepEqual(await locate(), side);
