@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import OpenAI from 'openai';
 import type { ThreadId } from '@bobbin/core';
-import { gatewaySettings, runGateway } from '@bobbin/gateway';
+import { gatewaySettings, runGateway, type GatewayOptions } from '@bobbin/gateway';
 import { providerServer, scriptedSummarizer } from '@bobbin/testing';
-import { runningGateway, until } from './running-gateway.ts';
+import { runningGateway, until, type RunningGateway } from './running-gateway.ts';
 
 const LONG = 'The pilot boat left the mole at dawn and came back with the tide. '.repeat(30);
 
@@ -48,7 +48,45 @@ test('under soft pressure a model summarises between requests, and no request wa
   );
 });
 
-test('an idle thread is compacted shortly before its cache expires, and not before', async (t) => {
+test('a summary between requests leaves the request its instructions, its tools and its answer', async (t) => {
+  const provider = await providerServer('openai-chat', {
+    forever: { kind: 'answer', text: 'Yes.' },
+  });
+  t.after(() => provider.close());
+  const gateway = await runningGateway(t, {
+    upstreams: { openai: provider.origin },
+    policies: [{ model: '', windowTokens: 24_000, softShare: 0.7, requestsToCome: 100 }],
+    summarizer: scriptedSummarizer({ kind: 'good' }),
+  });
+  const client = new OpenAI({ apiKey: 'k', baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+  // Together they leave less than half of the window to the messages.
+  const beside = { max_tokens: 8_000, tools: [toolOf(LONG.repeat(12))] };
+  const messages: OpenAI.ChatCompletionMessageParam[] = Array.from({ length: 17 }, (_, i) => ({
+    role: i % 2 === 0 ? ('user' as const) : ('assistant' as const),
+    content: `${i} ${LONG}`,
+  }));
+  const send = async (): Promise<string | null> => {
+    const { response } = await client.chat.completions
+      .create({ model: 'gpt-5', messages, ...beside }, { headers: { 'x-bobbin-thread': 'boat' } })
+      .withResponse();
+    return response.headers.get('x-bobbin-action');
+  };
+  assert.equal(await send(), 'unchanged');
+  const [tenant = ''] = await gateway.store.tenants();
+  const key = { tenant, thread: 'boat' as ThreadId };
+  await until(async () => (await gateway.store.plan(key, 1)) !== undefined, 'a plan is committed');
+  messages.push({ role: 'assistant', content: 'Yes.' }, { role: 'user', content: 'Go on.' });
+  assert.equal(await send(), 'continued', 'what was prepared fits beside them');
+});
+
+function toolOf(description: string): OpenAI.ChatCompletionTool {
+  return { type: 'function', function: { name: 'chart', description } };
+}
+
+const TTL_MS = 1_500;
+
+/** Options of a gateway whose cache expires soon, and with so few requests to come that no rewrite pays before. */
+async function expiring(t: TestContext): Promise<Partial<GatewayOptions>> {
   const provider = await providerServer('openai-chat', {
     forever: {
       kind: 'answer',
@@ -57,31 +95,56 @@ test('an idle thread is compacted shortly before its cache expires, and not befo
     },
   });
   t.after(() => provider.close());
-  const ttlMs = 1_500;
   const prices = { writePrice: 1.25, readPrice: 0.1, minimumTokens: 1_024, markers: 0 };
-  const gateway = await runningGateway(t, {
+  return {
     upstreams: { openai: provider.origin },
-    models: { timed: { windowTokens: 12_000, cache: { ...prices, ttlMs } } },
-    // So few requests to come that no rewrite pays while the cache is warm.
+    models: { timed: { windowTokens: 12_000, cache: { ...prices, ttlMs: TTL_MS } } },
     policies: [{ model: '', softShare: 0.6, requestsToCome: 1 }],
-    summarizer: scriptedSummarizer({ kind: 'good' }),
-  });
-  const thread = 'idle' as ThreadId;
-  const messages = Array.from({ length: 15 }, (_, i) => ({
+  };
+}
+
+/** The first messages of an idle conversation. */
+function idleMessages(length: number): readonly OpenAI.ChatCompletionMessageParam[] {
+  return Array.from({ length }, (_, i) => ({
     role: i % 2 === 0 ? ('user' as const) : ('assistant' as const),
     content: `${i} ${LONG}`,
   }));
+}
+
+async function sendIdle(gateway: RunningGateway, length: number): Promise<string | null> {
   const client = new OpenAI({ apiKey: 'k', baseURL: `${gateway.url}/v1`, maxRetries: 0 });
-  const begun = Date.now();
   const { response } = await client.chat.completions
-    .create({ model: 'timed', messages }, { headers: { 'x-bobbin-thread': thread } })
+    .create(
+      { model: 'timed', messages: [...idleMessages(length)] },
+      { headers: { 'x-bobbin-thread': 'idle' } },
+    )
     .withResponse();
-  assert.equal(response.headers.get('x-bobbin-action'), 'unchanged');
+  return response.headers.get('x-bobbin-action');
+}
+
+test('an idle thread is compacted shortly before its cache expires, and not before', async (t) => {
+  const summarizer = scriptedSummarizer({ kind: 'good' });
+  const gateway = await runningGateway(t, { ...(await expiring(t)), summarizer });
+  const begun = Date.now();
+  assert.equal(await sendIdle(gateway, 15), 'unchanged');
   const [tenant = ''] = await gateway.store.tenants();
   const isPlanned = async (): Promise<boolean> =>
-    (await gateway.store.plan({ tenant, thread }, 1)) !== undefined;
+    (await gateway.store.plan({ tenant, thread: 'idle' as ThreadId }, 1)) !== undefined;
   await until(isPlanned, 'the idle thread is compacted');
-  assert.ok(Date.now() - begun >= ttlMs * 0.9, 'not while a request could still use the cache');
+  assert.ok(Date.now() - begun >= TTL_MS * 0.9, 'not while a request could still use the cache');
+});
+
+test('a thread whose next request went to another process is not idle', async (t) => {
+  const options = await expiring(t);
+  const summarizer = scriptedSummarizer({ kind: 'good' });
+  const one = await runningGateway(t, { ...options, summarizer });
+  const { store, ledger } = one;
+  assert.equal(await sendIdle(one, 13), 'unchanged');
+  const other = await runningGateway(t, { ...options, store, ledger });
+  await new Promise((resolve) => setTimeout(resolve, TTL_MS / 4));
+  assert.equal(await sendIdle(other, 15), 'unchanged');
+  await new Promise((resolve) => setTimeout(resolve, TTL_MS));
+  assert.deepEqual(summarizer.requests, []);
 });
 
 test('serve --summarizer: the model is asked with a key of the gateway, never with that of a client', async (t) => {

@@ -123,6 +123,44 @@ test('answers in any pieces, and answers that are no events, are relayed and do 
   await isAlive(gateway);
 });
 
+for (const tools of ['off', 'on'] as const)
+  test(`answers that are nested deeply are relayed and do no harm, with tools ${tools}`, async (t) => {
+    const deep = '['.repeat(20_000) + ']'.repeat(20_000);
+    const message = `{"role":"assistant","content":${deep}}`;
+    const json = `{"role":"assistant","content":${deep},"choices":[{"index":0,"message":${message}}],"output":${deep}}`;
+    const events = [
+      `{"choices":[{"index":0,"delta":${message}}]}`,
+      `{"type":"message_start","message":${message}}`,
+      `{"type":"response.completed","response":{"output":[{"type":"message","content":${deep}}]}}`,
+    ];
+    const stream = events.map((event) => `data: ${event}\n\n`).join('');
+    const upstream = await bareUpstream(t, ({ text }, outgoing) => {
+      const isStream = text.includes('"stream":true');
+      const type = isStream ? 'text/event-stream' : 'application/json';
+      outgoing.writeHead(200, { 'content-type': type }).end(isStream ? stream : json);
+    });
+    const upstreams = { openai: upstream.url, anthropic: upstream.url };
+    const gateway = await runningGateway(t, { upstreams, tools });
+    for (const path of PATHS)
+      for (const isStream of [true, false]) {
+        const body = { ...VALID[0], ...VALID[1], max_tokens: 1, stream: isStream };
+        const response = await fetch(gateway.url + path, {
+          method: 'POST',
+          body: JSON.stringify(body),
+        });
+        const text = await response.text();
+        if (tools === 'on' && isStream) assert.ok(text.includes(deep), path);
+        else assert.equal(text, isStream ? stream : json);
+      }
+    await gateway.recorded();
+    await isAlive(gateway);
+    const [tenant = ''] = await gateway.store.tenants();
+    const statuses: unknown[] = [];
+    for (const { thread } of await gateway.ledger.threads(tenant))
+      for (const { status } of await gateway.ledger.entries(tenant, thread)) statuses.push(status);
+    assert.deepEqual(statuses, [200, 200, 200, 200, 200, 200]);
+  });
+
 test('bytes that are no HTTP end their connection and nothing else', async (t) => {
   const gateway = await runningGateway(t);
   const { hostname, port } = new URL(gateway.url);

@@ -151,9 +151,14 @@ function ledgerSuite(name: string, open: () => Promise<Ledger>): void {
       const before9 = await second.previous('t', B as ThreadId, 9_000);
       assert.deepEqual(before9, request('2', { thread: B as ThreadId, name: 'b' }));
       assert.equal(await second.previous('t', B as ThreadId, 2_000), undefined);
+      await first.begin(request('4', { isToolRound: true }));
+      const { thread: _, head: __, ...threadless } = request('5');
+      await first.begin(threadless);
+      await first.finish('t', '5', { status: 200 });
       const whole = await second.sum('t');
       assert.deepEqual(whole, {
-        requests: 3,
+        requests: 4,
+        toolRounds: 1,
         compactions: 1,
         usage: USAGE,
         paidTokens: 105.5,
@@ -161,21 +166,24 @@ function ledgerSuite(name: string, open: () => Promise<Ledger>): void {
         summaryTokens: 42,
         savedTokens: 252.5,
       });
-      assert.equal((await second.sum()).requests, 4);
+      assert.equal((await second.sum()).requests, 5);
+      assert.deepEqual(await second.entries('t', A as ThreadId, 3_000), [
+        request('4', { isToolRound: true }),
+      ]);
       assert.equal((await second.sum('t', B as ThreadId)).requests, 1);
-      assert.equal((await second.sum('t', undefined, 2_500)).requests, 1);
+      assert.equal((await second.sum('t', undefined, 2_500)).requests, 2);
       const noted = await second.threads('t');
       assert.deepEqual(
         noted.map((each) => ({ ...each })).toSorted((a, b) => a.at - b.at),
         [
-          { thread: 'a', at: 1_500 },
           { thread: 'b', at: 2_000 },
           { thread: 'b-side', at: 3_000 },
+          { thread: 'a', at: 4_000 },
         ],
       );
       await first.delete({ tenant: 't', threads: [A as ThreadId] });
       const left = await second.sum('t');
-      assert.deepEqual([left.requests, left.summaryTokens], [2, 0]);
+      assert.deepEqual([left.requests, left.summaryTokens], [3, 0]);
       await first.delete({ tenant: 't' });
       assert.equal((await second.sum()).requests, 1);
     });

@@ -140,6 +140,11 @@ export class Session<Wire = Message> {
     return this.#work.state.thread.idAt(index);
   }
 
+  /** What the parts of a prompt may cost, as the last prompt was made. */
+  get budget(): Budget {
+    return this.#work.state.config.budget;
+  }
+
   /** What the prompt's messages cost, as a share of what they may cost. */
   get pressure(): number {
     const { state, prompt } = this.#work;

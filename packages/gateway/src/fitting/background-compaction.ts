@@ -2,6 +2,7 @@ import {
   anyOf,
   createBobbin,
   when,
+  type Budget,
   type CompactionEvent,
   type MessageId,
   type Policy,
@@ -31,6 +32,8 @@ export interface AnsweredRequest {
   readonly at: number;
   /** What the request's messages cost, as a share of what they may cost. */
   readonly pressure: number;
+  /** What the parts of the request may cost: its instructions, its tools, its answer. */
+  readonly budget: Budget;
 }
 
 /** Below this pressure no trigger fires: nothing is loaded to find that out. */
@@ -108,13 +111,13 @@ export class BackgroundCompaction {
   /** A session of its own commits the plan; the conversation takes it over with its next request. */
   async #compact(request: AnsweredRequest, sentAt: number | undefined): Promise<void> {
     const { stores, policies, models, summarizer, observer } = this.#options;
-    const { tenant, thread, head, model } = request;
+    const { tenant, thread, head, model, budget } = request;
     const { store, artifacts } = stores;
-    const { windowTokens, policy, budget } = policyFor(model, policies, models);
+    const { policy } = policyFor(model, policies, models);
     const bobbin = createBobbin({
       model,
       models,
-      window: windowTokens,
+      window: budget.windowTokens,
       budget,
       // Between requests the soft limit counts too, however late the policy itself would act.
       preset: { ...policy, trigger: anyOf(policy.trigger, { kind: 'soft-limit' }) },

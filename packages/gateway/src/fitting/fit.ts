@@ -18,6 +18,8 @@ export interface ClientRequest {
   readonly body: JsonObject;
   /** True if the gateway's own tools are among those of the body. */
   readonly offersTools?: true;
+  /** The client did not send it: the gateway asks the model again after calls of its tools. */
+  readonly isToolRound?: true;
   /** What goes out in place of this request if that belongs to no conversation: nothing could answer calls of the tools. */
   readonly withoutTools?: ClientRequest;
 }

@@ -1,7 +1,7 @@
 import { errorText } from '@bobbin/core/internal';
 import type { Usage } from '@bobbin/core';
-import type { ModelTable } from '@bobbin/core/internal';
-import type { Ledger, LedgerAnswer } from '@bobbin/stores';
+import type { JsonObject, ModelTable } from '@bobbin/core/internal';
+import type { Ledger, LedgerAnswer, LedgerRequest } from '@bobbin/stores';
 import type { AnswerRecorder } from '../answer/answer-reader.ts';
 import type { Action, ClientRequest, Fit, TakenRequest } from '../fitting/fit.ts';
 import type { BackgroundCompaction } from '../fitting/background-compaction.ts';
@@ -47,17 +47,21 @@ export class ExchangeLog {
 
   /** Notes a request before its answer: another process must know it if this one ends now. */
   begin(
-    { tenant, model, endpoint }: ClientRequest,
+    request: ClientRequest,
     id: string,
     at: number,
     action: Action,
     { host, thread, head, tokensBefore, tokensAfter }: TakenRequest,
   ): Promise<void> {
-    const protocol = endpoint.protocol.name;
     const { name } = host.conversation;
-    const request = { id, tenant, thread, head, at, model, protocol, action };
-    const named = name === undefined ? request : { ...request, name };
-    return this.#options.ledger.begin({ ...named, tokensBefore, tokensAfter });
+    return this.#options.ledger.begin({
+      ...noted(request, id, at, action),
+      thread,
+      head,
+      ...(name === undefined ? {} : { name }),
+      tokensBefore,
+      tokensAfter,
+    });
   }
 
   /** Takes a request that came to its end: what it came to is worked out soon, together with others. */
@@ -72,7 +76,18 @@ export class ExchangeLog {
     this.#timer = undefined;
     const ended = this.#ended;
     this.#ended = [];
-    for (const record of ended) record.settle();
+    for (const record of ended) this.#settle(record);
+  }
+
+  /** An answer that cannot be understood costs its own record, and no other. */
+  #settle(record: ExchangeRecord): void {
+    try {
+      record.settle();
+    } catch (error) {
+      const { metrics, log } = this.#options.observer;
+      metrics.closed();
+      log.error({ reason: errorText(error) }, 'record');
+    }
   }
 
   /** Notes what a request came to, and reports it. */
@@ -102,8 +117,8 @@ export class ExchangeLog {
     { thread, head, host }: TakenRequest,
     at: number,
   ): void {
-    const { pressure } = host.session;
-    this.#options.background?.answered({ tenant, thread, head, model, at, pressure });
+    const { pressure, budget } = host.session;
+    this.#options.background?.answered({ tenant, thread, head, model, at, pressure, budget });
   }
 
   /** Resolves when the requests that came to their end so far are in the ledger. */
@@ -123,18 +138,20 @@ export class ExchangeLog {
     exchange: Exchange,
     answer: string | undefined,
   ): Promise<void> {
-    const cost = await this.#costOf(exchange);
+    const cost = await this.#costOf(request, exchange);
     this.#options.observer.finished({ ...exchange, ...cost }, request.headers);
     await this.#note(request, exchange, answer, cost);
   }
 
   async #note(
-    { tenant, endpoint }: ClientRequest,
-    { id, thread, usage, action, tokensAfter, end, status: seen }: Exchange,
+    request: ClientRequest,
+    { id, at, thread, usage, action, tokensAfter, end, status: seen }: Exchange,
     answer: string | undefined,
     cost: Cost | undefined,
   ): Promise<void> {
-    if (thread === undefined || endpoint.kind === 'count') return;
+    if (request.endpoint.kind === 'count') return;
+    const { ledger } = this.#options;
+    if (thread === undefined) await ledger.begin(noted(request, id, at, action));
     const status = seen ?? (end === 'aborted' ? CLIENT_CLOSED : BAD_GATEWAY);
     const entry: LedgerAnswer = {
       status,
@@ -144,19 +161,22 @@ export class ExchangeLog {
       ...(answer === undefined ? {} : { answer }),
       ...(tokensAfter === undefined ? {} : { tokensAfter }),
     };
-    await this.#options.ledger.finish(tenant, id, entry);
+    await ledger.finish(request.tenant, id, entry);
   }
 
   /** Undefined if nothing was reported, or if the ledger cannot be read. */
-  async #costOf(exchange: Exchange): Promise<Cost | undefined> {
+  async #costOf({ isToolRound }: ClientRequest, exchange: Exchange): Promise<Cost | undefined> {
     const { tenant, thread, usage, at, model, action } = exchange;
     const { tokensBefore = 0, tokensAfter = 0 } = exchange;
-    if (usage === undefined || thread === undefined) return undefined;
-    const isChanged = !AS_IT_CAME.has(action);
+    if (usage === undefined) return undefined;
+    const isChanged = thread !== undefined && !AS_IT_CAME.has(action);
     const { ledger, models } = this.#options;
     try {
       const previous = isChanged ? await ledger.previous(tenant, thread, at) : undefined;
-      return costOf({ model, models, usage, tokensBefore, tokensAfter, isChanged, at, previous });
+      const sizes = { tokensBefore, tokensAfter };
+      const cost = costOf({ model, models, usage, ...sizes, isChanged, at, previous });
+      // Without the gateway it would not have been sent.
+      return isToolRound === true ? { ...cost, fullTokens: 0 } : cost;
     } catch {
       return undefined;
     }
@@ -174,6 +194,18 @@ export class ExchangeLog {
   }
 }
 
+/** A request that no conversation is known for. */
+function noted(
+  { tenant, model, endpoint, isToolRound }: ClientRequest,
+  id: string,
+  at: number,
+  action: Action,
+): LedgerRequest {
+  const { name: protocol } = endpoint.protocol;
+  const request = { id, tenant, at, model, protocol, action, tokensBefore: 0, tokensAfter: 0 };
+  return isToolRound === true ? { ...request, isToolRound } : request;
+}
+
 /** One request while it is under way. */
 export class ExchangeRecord {
   readonly #request: ClientRequest;
@@ -186,7 +218,7 @@ export class ExchangeRecord {
   /** What a request that went out late turned out to be. */
   #late: Promise<TakenRequest | undefined> | undefined;
   #recorder: AnswerRecorder | undefined;
-  #reported: Usage | undefined;
+  #usage: AnswerUsage | undefined;
   #relayed: Relayed | undefined;
   #totalMs = 0;
 
@@ -244,9 +276,12 @@ export class ExchangeRecord {
     if (this.#relayed !== undefined) return;
     this.#relayed = relayed;
     this.#totalMs = this.elapsedMs;
+    const isWhole = relayed.kind === 'relayed' && relayed.status < 400;
+    const usage = new AnswerUsage(isWhole ? this.#recorder : undefined);
+    this.#usage = usage;
     const { taken, action = 'failed-open' } = this.#fit ?? {};
     if (taken !== undefined && SHOWN.has(action) && this.#request.endpoint.kind === 'answer')
-      taken.host.report(() => this.#usage());
+      taken.host.report(() => usage.value);
     this.#log.ended(this);
   }
 
@@ -254,30 +289,20 @@ export class ExchangeRecord {
   settle(): void {
     const relayed = this.#relayed;
     if (relayed === undefined) return;
-    const usage = this.#usage();
+    const usage = this.#usage?.value;
     const { answer, usage: reported } = this.#recorder?.recorded() ?? {};
-    const text = answer === undefined ? undefined : JSON.stringify(answer);
+    const text = answer && textOf(answer);
     const exchange = this.#exchange(relayed, usage);
     const isReported =
       reported?.cacheMiss !== undefined || (reported?.appliedEdits ?? []).length > 0;
     const { codec } = this.#request.endpoint.protocol;
     if (isReported) this.#fit?.taken?.host.session.report(...(codec.reports?.(answer) ?? []));
-    // The conversation may keep this record for long: what the provider reported is all that it asks for.
-    this.#recorder = undefined;
     const { taken, action = 'failed-open' } = this.#fit ?? {};
     if (taken !== undefined && SHOWN.has(action) && this.#request.endpoint.kind === 'answer')
       this.#log.answered(this.#request, taken, this.#at);
     if (taken === undefined && this.#late !== undefined)
       this.#log.finishLate(this.#request, exchange, text, this.#late);
     else this.#log.finish(this.#request, exchange, text);
-  }
-
-  /** What the provider reported for an answer that came whole. */
-  #usage(): Usage | undefined {
-    if (this.#recorder === undefined) return this.#reported;
-    const isWhole = this.#relayed?.kind === 'relayed' && this.#relayed.status < 400;
-    this.#reported = isWhole ? this.#recorder.recorded().usage?.usage : undefined;
-    return this.#reported;
   }
 
   /** Ends the record of a request that failed in a way that nobody expected. */
@@ -307,6 +332,32 @@ export class ExchangeRecord {
       ownMs: this.#ownMs,
       totalMs: this.#totalMs,
     };
+  }
+}
+
+/** What the provider reported for an answer. A conversation may keep it for long: it keeps nothing else of the answer. */
+class AnswerUsage {
+  #recorder: AnswerRecorder | undefined;
+  #value: Usage | undefined;
+
+  /** Without a recorder nothing was reported. */
+  constructor(recorder: AnswerRecorder | undefined) {
+    this.#recorder = recorder;
+  }
+
+  get value(): Usage | undefined {
+    this.#value ??= this.#recorder?.recorded().usage?.usage;
+    this.#recorder = undefined;
+    return this.#value;
+  }
+}
+
+/** An answer as text; undefined if it is nested too deeply to be written. */
+function textOf(answer: JsonObject): string | undefined {
+  try {
+    return JSON.stringify(answer);
+  } catch {
+    return undefined;
   }
 }
 

@@ -61,7 +61,7 @@ export async function offerTools(
       const own = { ...rest, body: { ...withTools.body, [field]: messages }, bytes: changed };
       return {
         ...(choice === 'clients' ? own : withoutCalls(own)),
-        ...(messages === whole ? { withoutTools: request } : {}),
+        ...(messages === whole ? { withoutTools: request } : { isToolRound: true }),
         offersTools: true,
       };
     },

@@ -260,21 +260,34 @@ class MergedStream implements AnswerView {
     return eventText(this.#events.error(body));
   }
 
+  /** What the client gets for an event; undefined if that is nested too deeply to be written. */
+  #textFor(event: JsonObject): string | undefined {
+    const shown = this.#events.event(event);
+    try {
+      return shown.map(eventText).join('');
+    } catch {
+      return undefined;
+    }
+  }
+
   #newParser(): EventSourceParser {
     return createParser({
-      onEvent: ({ data }) => {
+      onEvent: ({ event: name, data }) => {
         const event = data.startsWith('{') ? parseJson(data) : undefined;
-        if (isJsonObject(event)) this.#shown += this.#events.event(event).map(eventText).join('');
+        if (isJsonObject(event)) this.#shown += this.#textFor(event) ?? eventOf(name, data);
       },
       onComment: (comment) => (this.#shown += `: ${comment}\n\n`),
     });
   }
 }
 
+function eventOf(name: string | undefined, data: string): string {
+  return `${name === undefined ? '' : `event: ${name}\n`}data: ${data}\n\n`;
+}
+
 /** An event with the name that its type gives it; chunks of Chat Completions have none. */
 function eventText(event: JsonObject | string): string {
-  if (typeof event === 'string') return `data: ${event}\n\n`;
+  if (typeof event === 'string') return eventOf(undefined, event);
   const { type } = event;
-  const name = typeof type === 'string' ? `event: ${type}\n` : '';
-  return `${name}data: ${JSON.stringify(event)}\n\n`;
+  return eventOf(typeof type === 'string' ? type : undefined, JSON.stringify(event));
 }

@@ -6,11 +6,12 @@ export interface LedgerRequest {
   /** Any name that no other request has. */
   readonly id: string;
   readonly tenant: string;
-  readonly thread: ThreadId;
+  /** Absent if the request belongs to no conversation, or to one that could not be recognised. */
+  readonly thread?: ThreadId;
   /** The name that the client gave to its conversation; absent if it gave none. */
   readonly name?: string;
-  /** The last message of the request. */
-  readonly head: MessageId;
+  /** The last message of the request, if it has a thread. */
+  readonly head?: MessageId;
   readonly at: number;
   readonly model: string;
   readonly protocol: string;
@@ -19,6 +20,8 @@ export interface LedgerRequest {
   /** The whole request as the client sent it, and as it went out. */
   readonly tokensBefore: number;
   readonly tokensAfter: number;
+  /** The client did not send it: the gateway did, to answer calls of its own tools. */
+  readonly isToolRound?: true;
 }
 
 /** What is known of a request once it was answered. */
@@ -40,7 +43,10 @@ export type LedgerEntry = LedgerRequest & Partial<LedgerAnswer>;
 
 /** What some requests came to. */
 export interface LedgerSum {
+  /** Those that clients sent: the steps of their agents. */
   readonly requests: number;
+  /** Those that the gateway sent in addition, to answer calls of its own tools. */
+  readonly toolRounds: number;
   readonly compactions: number;
   readonly usage: Usage;
   readonly paidTokens: number;
@@ -104,15 +110,16 @@ export interface Ledger {
 export interface LedgerRow {
   readonly id: string;
   readonly tenant: string;
-  readonly thread: string;
+  readonly thread: string | null;
   readonly name: string | null;
-  readonly head: string;
+  readonly head: string | null;
   readonly at: number | string;
   readonly model: string;
   readonly protocol: string;
   readonly action: string;
   readonly tokens_before: number | string;
   readonly tokens_after: number | string;
+  readonly tool_round: number;
   readonly status: number | null;
   readonly usage: string | null;
   readonly paid: number | null;
@@ -120,17 +127,21 @@ export interface LedgerRow {
   readonly answer: string | null;
 }
 
-export type PlaceRow = Pick<LedgerRow, 'thread' | 'name' | 'head' | 'at' | 'usage'>;
+export interface PlaceRow extends Pick<LedgerRow, 'name' | 'at' | 'usage'> {
+  readonly thread: string;
+  readonly head: string;
+}
 
 /** The columns of a new request, in the order of `REQUEST_COLUMNS`. */
 export function requestValues(request: LedgerRequest): readonly (string | number | null)[] {
-  const { tenant, id, thread, name = null, head, at, model, protocol, action } = request;
-  const { tokensBefore, tokensAfter } = request;
-  return [tenant, id, thread, name, head, at, model, protocol, action, tokensBefore, tokensAfter];
+  const { tenant, id, thread = null, name = null, head = null, at, model } = request;
+  const { protocol, action, tokensBefore, tokensAfter, isToolRound } = request;
+  const sizes = [tokensBefore, tokensAfter, isToolRound === true ? 1 : 0];
+  return [tenant, id, thread, name, head, at, model, protocol, action, ...sizes];
 }
 
 export const REQUEST_COLUMNS =
-  'tenant, id, thread, name, head, at, model, protocol, action, tokens_before, tokens_after';
+  'tenant, id, thread, name, head, at, model, protocol, action, tokens_before, tokens_after, tool_round';
 
 /** What an answer adds to its request: status, usage, paid, whole, answer, action, tokens_after. */
 export function answerValues(answer: LedgerAnswer): readonly (string | number | null)[] {
@@ -151,15 +162,16 @@ export function entryOf(row: LedgerRow): LedgerEntry {
   return {
     id: row.id,
     tenant: row.tenant,
-    thread: row.thread as ThreadId,
+    ...(row.thread === null ? {} : { thread: row.thread as ThreadId }),
     ...(row.name === null ? {} : { name: row.name }),
-    head: row.head as MessageId,
+    ...(row.head === null ? {} : { head: row.head as MessageId }),
     at: Number(row.at),
     model: row.model,
     protocol: row.protocol,
     action: row.action,
     tokensBefore: Number(row.tokens_before),
     tokensAfter: Number(row.tokens_after),
+    ...(row.tool_round === 0 ? {} : { isToolRound: true }),
     ...(row.status === null ? {} : { status: row.status }),
     ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) as Usage }),
     ...(row.paid === null ? {} : { paidTokens: row.paid }),
@@ -180,7 +192,8 @@ export function placeOf(row: PlaceRow): StoredPlace {
 
 /** A row of sums of either database. */
 export interface SumRow {
-  readonly requests: number | string;
+  readonly requests: number | string | null;
+  readonly tool_rounds: number | string | null;
   readonly compactions: number | string | null;
   readonly fresh: number | string | null;
   readonly cache_write: number | string | null;
@@ -193,7 +206,8 @@ export interface SumRow {
 export function sumOf(row: SumRow, summaryTokens: number): LedgerSum {
   const [paidTokens, fullTokens] = [Number(row.paid ?? 0), Number(row.whole ?? 0)];
   return {
-    requests: Number(row.requests),
+    requests: Number(row.requests ?? 0),
+    toolRounds: Number(row.tool_rounds ?? 0),
     compactions: Number(row.compactions ?? 0),
     usage: {
       inputTokens: Number(row.fresh ?? 0),

@@ -39,9 +39,9 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS bobbin_ledger.secret (number int PRIMARY KEY CHECK (number = 1), value text NOT NULL);
   CREATE TABLE IF NOT EXISTS bobbin_ledger.requests (
     tenant text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL,
-    thread text COLLATE "C" NOT NULL, name text COLLATE "C", head text COLLATE "C" NOT NULL, at bigint NOT NULL,
+    thread text COLLATE "C", name text COLLATE "C", head text COLLATE "C", at bigint NOT NULL,
     model text NOT NULL, protocol text NOT NULL, action text NOT NULL,
-    tokens_before bigint NOT NULL, tokens_after bigint NOT NULL,
+    tokens_before bigint NOT NULL, tokens_after bigint NOT NULL, tool_round int NOT NULL,
     status int, usage text, paid float8, whole float8, answer text,
     PRIMARY KEY (tenant, id)
   ) WITH (fillfactor = 80);
@@ -133,7 +133,7 @@ class PostgresLedger implements Ledger {
   async #insert(request: LedgerRequest): Promise<void> {
     await this.#connection.ask(
       `INSERT INTO bobbin_ledger.requests (${REQUEST_COLUMNS})
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING`,
       ...requestValues(request),
     );
   }
@@ -236,7 +236,8 @@ class PostgresLedger implements Ledger {
       '($1::text IS NULL OR tenant = $1) AND ($2::text IS NULL OR thread = $2) AND at >= $3';
     const values = [tenant ?? null, thread ?? null, since];
     const [row] = await this.#connection.ask(
-      `SELECT count(*) AS requests, count(*) FILTER (WHERE action IN ('compacted', 'retried')) AS compactions,
+      `SELECT count(*) FILTER (WHERE tool_round = 0) AS requests, sum(tool_round) AS tool_rounds,
+         count(*) FILTER (WHERE action IN ('compacted', 'retried')) AS compactions,
          ${sumOfUsage('inputTokens')} AS fresh, ${sumOfUsage('cacheWriteTokens')} AS cache_write,
          ${sumOfUsage('cacheReadTokens')} AS cache_read, ${sumOfUsage('outputTokens')} AS output,
          sum(paid) AS paid, sum(whole) AS whole
@@ -253,7 +254,7 @@ class PostgresLedger implements Ledger {
   async threads(tenant: string): Promise<readonly NotedThread[]> {
     const rows = (await this.#connection.ask(
       `SELECT thread, max(at) AS at FROM (
-         SELECT thread, at FROM bobbin_ledger.requests WHERE tenant = $1
+         SELECT thread, at FROM bobbin_ledger.requests WHERE tenant = $1 AND thread IS NOT NULL
          UNION ALL SELECT thread, at FROM bobbin_ledger.summaries WHERE tenant = $1
          UNION ALL SELECT thread, at FROM bobbin_ledger.rounds WHERE tenant = $1
        ) notes GROUP BY thread`,

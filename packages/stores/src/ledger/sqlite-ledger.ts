@@ -30,9 +30,9 @@ const ERASURE_BUSY_MS = 5_000;
 const TABLES = `
   CREATE TABLE secret (only INTEGER PRIMARY KEY CHECK (only = 1), value BLOB NOT NULL) STRICT;
   CREATE TABLE requests (
-    tenant TEXT NOT NULL, id TEXT NOT NULL, thread TEXT NOT NULL, name TEXT, head TEXT NOT NULL, at INTEGER NOT NULL,
+    tenant TEXT NOT NULL, id TEXT NOT NULL, thread TEXT, name TEXT, head TEXT, at INTEGER NOT NULL,
     model TEXT NOT NULL, protocol TEXT NOT NULL, action TEXT NOT NULL,
-    tokens_before INTEGER NOT NULL, tokens_after INTEGER NOT NULL,
+    tokens_before INTEGER NOT NULL, tokens_after INTEGER NOT NULL, tool_round INTEGER NOT NULL,
     status INTEGER, usage TEXT, paid REAL, whole REAL, answer TEXT,
     PRIMARY KEY (tenant, id)
   ) STRICT, WITHOUT ROWID;
@@ -58,14 +58,14 @@ export function sqliteLedger(path: string): Ledger {
 }
 
 const INSERT = `
-  INSERT INTO requests (${REQUEST_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+  INSERT INTO requests (${REQUEST_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 /** A request with its answer, whose action and tokens may be others than the request's. */
 const INSERT_ANSWERED = `
   INSERT INTO requests (${REQUEST_COLUMNS}, status, usage, paid, whole, answer)
-  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, coalesce(?17, ?9), ?10, coalesce(?18, ?11), ?12, ?13, ?14, ?15, ?16)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, coalesce(?18, ?9), ?10, coalesce(?19, ?11), ?12, ?13, ?14, ?15, ?16, ?17)
   ON CONFLICT (tenant, id) DO UPDATE SET
-    status = ?12, usage = ?13, paid = ?14, whole = ?15, answer = ?16,
-    action = coalesce(?17, action), tokens_after = coalesce(?18, tokens_after)`;
+    status = ?13, usage = ?14, paid = ?15, whole = ?16, answer = ?17,
+    action = coalesce(?18, action), tokens_after = coalesce(?19, tokens_after)`;
 
 const LOCATE = `
   SELECT r.thread, r.name, r.head, r.at, r.usage FROM json_each(?2) given
@@ -223,7 +223,8 @@ class SqliteLedger implements Ledger {
     const values = [tenant ?? null, thread ?? null, since];
     await this.#writes.flush();
     const row = this.#database.get(
-      `SELECT count(*) AS requests, sum(action IN ('compacted', 'retried')) AS compactions,
+      `SELECT sum(tool_round = 0) AS requests, sum(tool_round) AS tool_rounds,
+         sum(action IN ('compacted', 'retried')) AS compactions,
          sum(usage ->> 'inputTokens') AS fresh, sum(usage ->> 'cacheWriteTokens') AS cache_write,
          sum(usage ->> 'cacheReadTokens') AS cache_read, sum(usage ->> 'outputTokens') AS output,
          sum(paid) AS paid, sum(whole) AS whole
@@ -241,7 +242,7 @@ class SqliteLedger implements Ledger {
     await this.#writes.flush();
     return this.#database.all(
       `SELECT thread, max(at) AS at FROM (
-         SELECT thread, at FROM requests WHERE tenant = ?1
+         SELECT thread, at FROM requests WHERE tenant = ?1 AND thread IS NOT NULL
          UNION ALL SELECT thread, at FROM summaries WHERE tenant = ?1
          UNION ALL SELECT thread, at FROM rounds WHERE tenant = ?1
        ) GROUP BY thread`,

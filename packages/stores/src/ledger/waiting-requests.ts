@@ -1,4 +1,4 @@
-import type { MessageId } from '@bobbin/core';
+import type { MessageId, ThreadId } from '@bobbin/core';
 import type { StoredPlace } from '@bobbin/core/internal';
 import type { LedgerAnswer, LedgerRequest } from './ledger.ts';
 
@@ -7,6 +7,13 @@ export interface WaitingRequest {
   readonly request: LedgerRequest;
   readonly written: Promise<void>;
   answer?: LedgerAnswer;
+}
+
+/** A request that ended a thread. */
+interface PlacedRequest {
+  readonly thread: ThreadId;
+  readonly head: MessageId;
+  readonly waiting: WaitingRequest;
 }
 
 /** The place of a request among those of some ids. */
@@ -18,13 +25,14 @@ export interface WaitingPlace {
 /** Requests that wait to be written. A reader of this process need not wait for them. */
 export class WaitingRequests {
   readonly #byId = new Map<string, WaitingRequest>();
-  readonly #byHead = new Map<string, readonly WaitingRequest[]>();
+  readonly #byHead = new Map<string, readonly PlacedRequest[]>();
 
   add(waiting: WaitingRequest): void {
-    const { tenant, id, head } = waiting.request;
+    const { tenant, id, thread, head } = waiting.request;
     this.#byId.set(nameOf(tenant, id), waiting);
+    if (thread === undefined || head === undefined) return;
     const name = nameOf(tenant, head);
-    this.#byHead.set(name, [waiting, ...(this.#byHead.get(name) ?? [])]);
+    this.#byHead.set(name, [{ thread, head, waiting }, ...(this.#byHead.get(name) ?? [])]);
   }
 
   get(tenant: string, id: string): WaitingRequest | undefined {
@@ -40,7 +48,7 @@ export class WaitingRequests {
     if (this.#byHead.size === 0) return undefined;
     for (let index = ids.length - 1; index >= 0; index--) {
       const ended = this.#byHead.get(nameOf(tenant, ids[index] as string));
-      const found = ended?.find(({ request }) => isOfName(request, name));
+      const found = ended?.find(({ waiting }) => isOfName(waiting.request, name));
       if (found !== undefined) return { place: placeOf(found), index };
     }
     return undefined;
@@ -56,8 +64,8 @@ function isOfName(request: LedgerRequest, name: string | undefined): boolean {
   return name === undefined || request.name === name || request.thread === name;
 }
 
-function placeOf({ request, answer }: WaitingRequest): StoredPlace {
-  const { thread, name, head, at } = request;
+function placeOf({ thread, head, waiting: { request, answer } }: PlacedRequest): StoredPlace {
+  const { name, at } = request;
   const { usage } = answer ?? {};
   return {
     thread,
