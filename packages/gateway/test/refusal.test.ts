@@ -64,6 +64,26 @@ test('E3 a 413 counts as well; a second refusal reaches the client as the provid
   assert.equal(error?.headers?.get('x-bobbin-action'), 'retried');
 });
 
+test('E3 a 422 about the length of the prompt counts too', async (t) => {
+  const said =
+    "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.";
+  const upstream = await bareUpstream(t, (_, outgoing) => {
+    const isFirst = upstream.seen.length === 1;
+    outgoing.writeHead(isFirst ? 422 : 200, { 'content-type': 'application/json' });
+    outgoing.end(JSON.stringify(isFirst ? { error: { message: said } } : { choices: [] }));
+  });
+  const gateway = await runningGateway(t, { upstreams: { openai: upstream.url } });
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    body: JSON.stringify({ model: 'gpt-5', messages: history(20) }),
+  });
+  await response.arrayBuffer();
+  assert.deepEqual(
+    [response.status, response.headers.get('x-bobbin-action'), upstream.seen.length],
+    [200, 'retried', 2],
+  );
+});
+
 test('an error about something else reaches the client as it is', async (t) => {
   const provider = await providerServer('openai-chat', {
     kind: 'error',
