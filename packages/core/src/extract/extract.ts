@@ -145,7 +145,7 @@ class Extract {
     lines.takeEdits(
       Math.min(chars * SHARE.edits, MOST_EDITS_CHARS),
       (of) => this.#quotable.has(of),
-      this.#request.redact ?? redactSecrets,
+      this.#redact,
     );
     lines.offer();
     return this.#filled(selection, () => ({
@@ -216,11 +216,15 @@ class Extract {
     for (const id of this.#statistics.idsIn(rendered)) selection.show(id);
   }
 
+  get #redact(): Redact {
+    return this.#request.redact ?? redactSecrets;
+  }
+
   #lastRequest(): LastRequest | undefined {
     const request = lastRequest(this.#all, {
       task: this.#task,
       before: this.#previous.request,
-      redact: this.#request.redact ?? redactSecrets,
+      redact: this.#redact,
     });
     if (request === undefined) return undefined;
     const { isShown: _, ...asked } = request;
@@ -258,7 +262,7 @@ class Extract {
       files,
       seen: this.#seen.all(this.#space.chars * seenShare(files)),
       notes: [],
-      currentPlan: nextStep(this.#all),
+      currentPlan: nextStep(this.#all, this.#redact),
       currentTask: lastOf(items, ({ state }) => state === 'current')?.text ?? null,
       splitTurn:
         splitTurn === undefined

@@ -11,6 +11,31 @@ export function tailOf(text: string, chars: number): string {
   return text.slice(isHighSurrogate(text.charCodeAt(start - 1)) ? start + 1 : start);
 }
 
+/** The end of a sentence or of a line, and what follows it. */
+const SENTENCE_END = /[.!?][)"'”*`]*\s+|\n\s*/g;
+
+/** The beginning of a text, up to the end of a sentence or a line; if there is none, up to the end of a word. */
+export function wholeHeadOf(text: string, chars: number): string {
+  const head = headOf(text, chars);
+  if (head.length === text.length) return text;
+  const end = [...head.matchAll(SENTENCE_END)].at(-1);
+  const whole = end === undefined ? '' : head.slice(0, end.index + end[0].length).trimEnd();
+  if (whole.length > chars / 2) return whole;
+  const space = head.search(/\s\S*$/);
+  return space > chars / 2 ? head.slice(0, space).trimEnd() : head;
+}
+
+/** The end of a text, from the beginning of a sentence, a line or, if there is none, a word. */
+export function wholeTailOf(text: string, chars: number): string {
+  const tail = tailOf(text, chars);
+  if (tail.length === text.length) return text;
+  const [end] = tail.matchAll(SENTENCE_END);
+  const whole = end === undefined ? '' : tail.slice(end.index + end[0].length);
+  if (whole.length > chars / 2) return whole;
+  const space = tail.search(/\s/);
+  return space >= 0 && space < chars / 2 ? tail.slice(space).trimStart() : tail;
+}
+
 /** Everything that may end a line for a reader: terminals, editors and programs do not agree. */
 export const LINE_END: RegExp = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 

@@ -1,5 +1,5 @@
 import { reversed, sorted } from '../check/list.ts';
-import { headOf, linesOf, tailOf } from '../message/text.ts';
+import { linesOf, wholeHeadOf, wholeTailOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { accountWithin, isHandedOver } from './account.ts';
 import type { Fact, FileRecord, Note, SeenChange, Summary } from '../plan/summary.ts';
@@ -304,9 +304,9 @@ function taskText(given: string, { chars }: RenderSpace): string {
   const plan = isPlan(task) ? Math.min(MOST_PLAN_CHARS, chars * SHARE.plan) : 0;
   const most = Math.max(LEAST_TASK_CHARS, plan, chars * SHARE.task);
   if (task.length <= most) return task;
-  const head = Math.floor(most * 0.7);
-  const tail = Math.floor(most * 0.25);
-  return `${headOf(task, head)} [… ${task.length - head - tail} characters left out …] ${tailOf(task, tail)}`;
+  const head = wholeHeadOf(task, Math.floor(most * 0.7));
+  const tail = wholeTailOf(task, Math.floor(most * 0.25));
+  return `${head}\n[… ${task.length - head.length - tail.length} characters left out …]\n${tail}`;
 }
 
 /** What was said, and quoted lines under the file or the call that they come from. */

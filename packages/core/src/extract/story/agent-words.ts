@@ -1,32 +1,56 @@
-import { lastIndex, reversed } from '../../check/list.ts';
-import { hasCalls, startsTurn, textOf, type Message } from '../../message/message.ts';
+import { lastIndex, lastOf } from '../../check/list.ts';
+import {
+  callsOf,
+  hasCalls,
+  resultsOf,
+  startsTurn,
+  textOf,
+  type Message,
+} from '../../message/message.ts';
 import { oneLine } from '../../message/text.ts';
+import type { Redact } from '../../summary/redact.ts';
 import type { Node } from '../../thread/thread.ts';
+import { callLine } from '../anchors/call-line.ts';
 import { sentences, type Passage } from './passages.ts';
 
 /** Why an agent's message was written: to end a turn, or between two calls. */
 export type Role = 'final report' | 'report' | 'step';
 
-/** The messages of an agent with text, each with its role. A report is the last text of a turn without calls after it. */
+/** A text of this length reports something, even if the agent goes on working. */
+const REPORT_CHARS = 300;
+
+/**
+ * The messages of an agent with text, each with its role. A report is a long text, or the last of a turn without calls
+ * after it. Of a turn that was broken off, the longest text is its report.
+ */
 export function rolesOf(nodes: readonly Node[]): ReadonlyMap<number, Role> {
   const roles = new Map<number, Role>();
   let last: Node | undefined;
+  let longest: Node | undefined;
   let lastReport: number | undefined;
   const close = (): void => {
-    if (last === undefined || hasCalls(last.message)) return;
-    roles.set(last.index, 'report');
-    lastReport = last.index;
+    const report = last === undefined || hasCalls(last.message) ? longest : last;
+    if (report === undefined) return;
+    roles.set(report.index, 'report');
+    lastReport = report.index;
   };
   for (const node of nodes) {
     const { message, index } = node;
     if (startsTurn(message)) {
       close();
-      last = undefined;
+      [last, longest] = [undefined, undefined];
     } else if (message.role === 'assistant') {
       last = node;
-      if (textOf(message) !== '') roles.set(index, 'step');
+      const { length } = textOf(message);
+      if (length > 0) roles.set(index, length < REPORT_CHARS ? 'step' : 'report');
+      if (
+        length >= Math.max(REPORT_CHARS, longest === undefined ? 0 : textOf(longest.message).length)
+      )
+        longest = node;
     }
   }
+  // A turn that is not over has no report yet.
+  longest = undefined;
   close();
   if (lastReport !== undefined) roles.set(lastReport, 'final report');
   return roles;
@@ -87,18 +111,37 @@ const NEWEST_MESSAGES = 12;
 const STEP_CHARS = 240;
 const SHORT_STEP_CHARS = 60;
 
-/** What the agent says last that it does next, or asks, in its own words; none if the user has spoken since. */
-export function nextStep(nodes: readonly Node[]): readonly string[] {
-  for (const { message } of reversed(nodes.slice(-NEWEST_MESSAGES))) {
+/**
+ * What the agent says last that it does next, or asks, in its own words, and the last call that was answered since; none
+ * if the user has spoken since.
+ */
+export function nextStep(nodes: readonly Node[], redact: Redact): readonly string[] {
+  const newest = nodes.slice(-NEWEST_MESSAGES);
+  for (let i = newest.length - 1; i >= 0; i--) {
+    const { message } = newest[i] as Node;
     if (startsTurn(message)) return [];
     if (message.role !== 'assistant') continue;
-    const said = sentences(saidByAgent(message).replace(/\s+/g, ' '));
+    const said = sentences(redact(saidByAgent(message)).replace(/\s+/g, ' '));
     const at = lastIndex(said, (sentence) => sentence.endsWith('?') || ANNOUNCES.test(sentence));
-    if (at >= 0) return [stepAt(said, at)];
+    if (at >= 0) return [stepAt(said, at) + sinceThen(newest.slice(i), redact)];
     if (said.length > 0) return [];
   }
   return [];
 }
+
+/** Says which call was answered last, so that nobody makes it again. */
+function sinceThen(nodes: readonly Node[], redact: Redact): string {
+  const answered = new Set(
+    nodes.flatMap(({ message }) => resultsOf(message)).map(({ callId }) => callId),
+  );
+  const calls = nodes.flatMap(({ message }) => callsOf(message));
+  const call = lastOf(calls, ({ callId }) => answered.has(callId));
+  return call === undefined
+    ? ''
+    : ` (since then: ${callLine(call.tool, redact(call.args), CALL_CHARS)})`;
+}
+
+const CALL_CHARS = 100;
 
 /** A step, with the sentence before it if the step is short and says little alone. */
 function stepAt(said: readonly string[], at: number): string {
