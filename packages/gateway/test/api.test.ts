@@ -123,6 +123,42 @@ test('undo, pin and compact change the next request of the running conversation'
   assert.ok(['continued', 'compacted'].includes((await say()) ?? ''));
 });
 
+test('after an undo of the only compaction, requests go out as they come', async (t) => {
+  const provider = await providerServer('openai-chat', {
+    forever: { kind: 'answer', text: 'Yes.' },
+  });
+  t.after(() => provider.close());
+  const gateway = await runningGateway(t, {
+    upstreams: { openai: provider.origin },
+    policies: [{ model: '', windowTokens: 60_000 }],
+  });
+  const messages: object[] = [];
+  const say = async (): Promise<readonly (string | null)[]> => {
+    messages.push({ role: 'user', content: `${messages.length} ${LONG}` });
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: 'Bearer 1',
+        'content-type': 'application/json',
+        'x-bobbin-thread': 'undone',
+      },
+      body: JSON.stringify({ model: 'gpt-5', messages }),
+    });
+    const { choices } = (await response.json()) as { choices: { message: object }[] };
+    messages.push(choices[0]?.message ?? {});
+    return ['action', 'reason'].map((name) => response.headers.get(`x-bobbin-${name}`));
+  };
+  for (let turn = 0; turn < 8; turn++) await say();
+  const [tenant = ''] = await gateway.store.tenants();
+  const base = `${gateway.url}/bobbin/v1/tenants/${tenant}/threads/undone`;
+  const post = (path: string): Promise<Response> =>
+    fetch(base + path, { method: 'POST', headers: { 'content-type': 'application/json' } });
+  await post('/compact');
+  assert.equal((await say())[0], 'continued');
+  await post('/undo');
+  assert.deepEqual(await say(), ['unchanged', 'it fits']);
+});
+
 test('events are sent as they happen', async (t) => {
   const { gateway, say } = await compactedThread(t);
   const controller = new AbortController();

@@ -191,6 +191,32 @@ for (const where of ['the same process', 'another process'])
     assert.deepEqual(Object.keys(await threadsOf({ ...other, store, ledger })), [thread]);
   });
 
+test('a conversation whose thread was erased goes on, and is stored again from its beginning', async (t) => {
+  const { origin } = await provider(t);
+  const gateway = await runningGateway(t, {
+    upstreams: { openai: origin },
+    policies: [{ model: '', windowTokens: 6_000 }],
+  });
+  const client = clientOf(gateway);
+  const messages: Messages = [];
+  const actions: string[] = [];
+  const long = 'The pilot boat left the mole at dawn and came back with the tide. '.repeat(40);
+  for (let turn = 0; turn < 14; turn++) {
+    if (turn === 12) {
+      const [tenant = ''] = await gateway.store.tenants();
+      await gateway.store.delete({ tenant });
+      assert.deepEqual(await threadsOf(gateway), {});
+    }
+    const [thread, action] = await say(client, messages, `${turn} ${long}`, {
+      'x-bobbin-thread': 'boat',
+    });
+    assert.equal(thread, 'boat');
+    actions.push(action);
+  }
+  assert.deepEqual(actions.slice(12), ['compacted', 'continued']);
+  assert.deepEqual(await threadsOf(gateway), { boat: messages.length - 1 });
+});
+
 test('the session in the user id of Claude Code names the thread', async (t) => {
   const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
   const session = '0b0f5c1e-8d5a-4a63-9a0e-4f1f5a3c2b1d';

@@ -53,8 +53,13 @@ export class ConversationPool {
     return write;
   }
 
+  /** Forgets the conversations of a tenant with a model: they are read from the store again. */
+  forget(tenant: string, protocol: Protocol, model: string): void {
+    this.#entries.delete(keyOf(tenant, protocol, model));
+  }
+
   of(tenant: string, protocol: Protocol, model: string): TenantModel {
-    const key = `${tenant}\n${protocol.name}\n${model}`;
+    const key = keyOf(tenant, protocol, model);
     const known = this.#entries.get(key);
     if (known !== undefined && key === this.#newestKey) return known;
     const entry = known ?? this.#open(tenant, protocol, model);
@@ -91,4 +96,8 @@ export class ConversationPool {
     });
     return { conversations, policy };
   }
+}
+
+function keyOf(tenant: string, protocol: Protocol, model: string): string {
+  return `${tenant}\n${protocol.name}\n${model}`;
 }

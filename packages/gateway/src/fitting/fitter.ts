@@ -32,6 +32,18 @@ export class Fitter {
    * request goes out before the work on it is done.
    */
   async fit(request: ClientRequest, late: AbortSignal): Promise<Fit> {
+    try {
+      return await this.#fitOnce(request, late);
+    } catch (error) {
+      // Somebody may have erased the thread: then it begins anew with this request.
+      if (late.aborted || !(error instanceof RangeError)) throw error;
+      const { tenant, endpoint, model } = request;
+      this.#pool.forget(tenant, endpoint.protocol, model);
+      return this.#fitOnce(request, late);
+    }
+  }
+
+  async #fitOnce(request: ClientRequest, late: AbortSignal): Promise<Fit> {
     const { tenant, endpoint, model, headers, body, bytes } = request;
     const { protocol } = endpoint;
     const reason = protocol.leaveAlone(body);
@@ -89,13 +101,15 @@ export class Fitter {
     refusal: ContextLimit,
   ): Promise<Fit> {
     const { protocol } = request.endpoint;
+    this.#compactedLate.delete(host.session);
     const messages = messagesIn(protocol, request.body) ?? [];
     const tokens = this.#tokens.beside(host.session, protocol.beside(request.body));
     const fitted =
       action === 'late'
         ? await this.#refitWhole(request, host, tokens, refusal)
         : await host.refused(refusal);
-    return this.#sent(request, messages, host, tokens, fitted, 'retried');
+    const sent = this.#sent(request, messages, host, tokens, fitted, 'retried');
+    return { ...sent, reason: 'the provider refused the prompt' };
   }
 
   /** The whole history was refused: the prompt that would have been sent in time may do. */
@@ -132,6 +146,9 @@ export class Fitter {
     const shown = mark?.(body, fitted.messages, fitted.prompt) ?? fitted.messages;
     const changed = withOtherItems(bytes, field, messages, shown);
     if (changed === undefined) throw new Error(`${field}: its bytes cannot be located`);
+    // A plan that was undone shows everything again.
+    if (action === undefined && changed.equals(bytes))
+      return { action: 'unchanged', bytes, reason: 'it fits', taken };
     return {
       action: action ?? 'continued',
       bytes: changed,
