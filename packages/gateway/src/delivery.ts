@@ -7,7 +7,7 @@ import { StreamOpening } from './answer/stream-opening.ts';
 import type { GatewayLimits, ProviderName } from './config/gateway-config.ts';
 import type { ClientRequest, Fit, TakenRequest } from './fitting/fit.ts';
 import type { Fitter } from './fitting/fitter.ts';
-import { fitInTime, storedInTime } from './fitting/timely-fit.ts';
+import { fitInTime, inTime, storedInTime } from './fitting/timely-fit.ts';
 import { fitHeaders } from './http/fit-headers.ts';
 import { requestHeaders, withoutCompression, withoutEncoding } from './http/headers.ts';
 import { ResponseRelay, type HeldResponse, type Relayed } from './http/response-relay.ts';
@@ -94,7 +94,14 @@ export class Delivery {
     record.sent(fit);
     const sending = await this.#send(request, fit, client, record, view);
     const { relayed, refusal, recorder } = sending;
-    const smaller = refusal && (await this.#smaller(request, sending.fit, refusal));
+    const { refitMs } = this.#options.limits;
+    const smaller =
+      refusal &&
+      (await inTime<Fit | undefined>(
+        this.#smaller(request, sending.fit, refusal),
+        refitMs,
+        () => undefined,
+      ));
     if (smaller !== undefined) return this.#sent(request, smaller, client, record, view);
     if (relayed.kind === 'held') recordHeld(recorder, relayed);
     return { fit: sending.fit, relayed, answer: () => recorder.recorded().answer };

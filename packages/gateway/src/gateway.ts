@@ -93,6 +93,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     tools: options.tools ?? 'off',
     mostRounds: limits.toolRounds,
     ownWorkMs: limits.ownWorkMs,
+    stallMs: limits.clientStallMs,
   });
   const access = new Access({ host, token, apiToken: options.apiToken });
   const ending = new AbortController();
@@ -153,10 +154,16 @@ function originForm(target: string): string {
   return url === null ? target : url.pathname + url.search;
 }
 
+/** True for an address that stands for all addresses of this machine. */
+const isAnyAddress = (name: string): boolean => name === '0.0.0.0' || name === '::';
+
 /** True if an address leads back to a gateway that listens at a port. */
 function isSelf(address: string, host: string, port: number): boolean {
-  const { hostname, port: other } = URL.parse(address) ?? {};
-  return other === `${port}` && (hostname === host || isLoopback(hostname ?? ''));
+  const url = URL.parse(address);
+  if (url === null) return false;
+  const other = url.port || (url.protocol === 'https:' ? '443' : '80');
+  const name = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  return other === `${port}` && (name === host || isLoopback(name) || isAnyAddress(name));
 }
 
 function upstreamsOf(

@@ -139,7 +139,8 @@ export class Proxy {
 
   /** Gives the client a refusal that was held. */
   #delivered({ fit, relayed }: Delivered, { outgoing }: Client): Relayed {
-    if (relayed.kind === 'held' && !outgoing.destroyed) release(outgoing, relayed, fitHeaders(fit));
+    if (relayed.kind === 'held' && !outgoing.destroyed)
+      release(outgoing, relayed, fitHeaders(fit), this.#options.limits.clientStallMs);
     return relayed;
   }
 

@@ -239,6 +239,18 @@ test('pages of other sites and names that point here are refused', async (t) => 
 const asked = ({ url }: RunningGateway, headers: Record<string, string>): Promise<number> =>
   status(`${url}/v1/chat/completions`, 'POST', headers);
 
+test('pages of other sites cannot send requests that name no origin either', async (t) => {
+  const upstream = await bareUpstream(t, (_, outgoing) => outgoing.end('{}'));
+  const gateway = await runningGateway(t, { upstreams: { openai: upstream.url } });
+  const models = (site: string): Promise<number> =>
+    status(`${gateway.url}/v1/models`, 'GET', { 'sec-fetch-site': site });
+  assert.deepEqual(
+    await Promise.all(['cross-site', 'same-site', 'none', 'same-origin'].map(models)),
+    [403, 403, 200, 200],
+  );
+  assert.equal(upstream.seen.length, 2);
+});
+
 test('requests of pages of other sites are not relayed, unless a token guards the gateway', async (t) => {
   const upstream = await bareUpstream(t, (_, outgoing) => outgoing.end('{}'));
   const upstreams = { openai: upstream.url };

@@ -25,7 +25,17 @@ test('the full history would have been read from a warm cache', () => {
 
 test('after the cache has expired all of it would have been written again', () => {
   const previous = { at: 0, tokensBefore: 4_800 };
-  assert.deepEqual(costOf({ ...CASE, previous }), { paidTokens, fullTokens: 5_000 * 1.25 });
+  const usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 990 };
+  assert.deepEqual(costOf({ ...CASE, usage, previous }), {
+    paidTokens: Math.round(10 + 990 * 1.25),
+    fullTokens: 5_000 * 1.25,
+  });
+});
+
+test('what the provider read from its cache was there, however long ago it was sent', () => {
+  const previous = { at: 0, tokensBefore: 4_800 };
+  const fullTokens = 4_800 * 0.1 + 200 * 1.25;
+  assert.deepEqual(costOf({ ...CASE, previous }), { paidTokens, fullTokens });
 });
 
 test('where nothing is cached, every token costs the same', () => {

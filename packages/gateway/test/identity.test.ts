@@ -86,6 +86,33 @@ test('sub-agents with the same first message never meet', async (t) => {
   }
 });
 
+test('conversations that begin alike get threads of their own with other models and in other processes too', async (t) => {
+  const upstreams = { openai: (await provider(t)).origin };
+  const one = await runningGateway(t, { upstreams });
+  const other = await runningGateway(t, { upstreams, store: one.store, ledger: one.ledger });
+  const agents = [
+    [one, 'gpt-5'],
+    [one, 'gpt-4o'],
+    [other, 'gpt-5'],
+  ] as const;
+  const threads = new Set<string>();
+  for (const [gateway, model] of agents) {
+    const messages: Messages = [];
+    let thread = '';
+    for (const content of ['Look at the harbour.', 'Go on.', 'And now?']) {
+      messages.push({ role: 'user', content });
+      const { data, response } = await clientOf(gateway)
+        .chat.completions.create({ model, messages })
+        .withResponse();
+      messages.push(data.choices[0]?.message as Messages[number]);
+      thread = response.headers.get('x-bobbin-thread') ?? '';
+    }
+    threads.add(thread);
+    assert.equal((await threadsOf(one))[thread], 5);
+  }
+  assert.equal(threads.size, 3);
+});
+
 test('an edited history is a fork, which the edit is not seen in', async (t) => {
   const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
   const client = clientOf(gateway);
@@ -236,6 +263,38 @@ test('the session in the user id of Claude Code names the thread', async (t) => 
     await response.text();
     assert.equal(response.headers.get('x-bobbin-thread'), session);
   }
+});
+
+test('conversations beside each other under one name stay in memory', async (t) => {
+  const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
+  const client = clientOf(gateway);
+  const headers = { 'x-bobbin-thread': 'session' };
+  const [main, sub]: [Messages, Messages] = [[], []];
+  await say(client, main, 'Build the pier.', headers);
+  await say(client, sub, 'Count the piles.', headers);
+  const { store } = gateway;
+  const window = store.window.bind(store);
+  let reads = 0;
+  store.window = (...args) => {
+    reads += 1;
+    return window(...args);
+  };
+  for (const words of ['And now?', 'Go on.'])
+    for (const messages of [main, sub]) await say(client, messages, words, headers);
+  assert.equal(reads, 0);
+  assert.equal(Object.keys(await threadsOf(gateway)).length, 2);
+});
+
+test('a client may send back the name of its thread as it got it', async (t) => {
+  const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
+  const client = clientOf(gateway);
+  const messages: Messages = [];
+  let sent = 'my thread – ü';
+  for (const words of ['one', 'two', 'three']) {
+    const name = encodeURIComponent(decodeURIComponent(sent));
+    [sent] = await say(client, messages, words, { 'x-bobbin-thread': name });
+  }
+  assert.deepEqual(await threadsOf(gateway), { 'my thread – ü': 5 });
 });
 
 for (const headers of [{}, { 'x-bobbin-thread': 'named' }] as const)

@@ -84,6 +84,27 @@ for (const [name, make, none] of CLIENTS)
     });
   }
 
+test('a call of a tool that is nested too deeply to be sent back is not answered, and not shown', async (t) => {
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+  const use = `{"type":"tool_use","id":"t1","name":"recall","input":{"query":${deep}}}`;
+  const answer = `{"role":"assistant","stop_reason":"tool_use","content":[{"type":"text","text":"Hm."},${use}]}`;
+  const upstream = await bareUpstream(t, (_, outgoing) =>
+    outgoing.writeHead(200, { 'content-type': 'application/json' }).end(answer),
+  );
+  const gateway = await runningGateway(t, { upstreams: { anthropic: upstream.url }, tools: 'on' });
+  const response = await fetch(`${gateway.url}/v1/messages`, {
+    method: 'POST',
+    body: JSON.stringify({
+      model: 'claude-haiku-4-5',
+      max_tokens: 9,
+      messages: [{ role: 'user', content: 'Where is the pump?' }],
+    }),
+  });
+  const { content } = (await response.json()) as { content: unknown };
+  assert.deepEqual(content, [{ type: 'text', text: 'Hm.' }]);
+  assert.equal(upstream.seen.length, 1);
+});
+
 /** The names of the tools that each request had. */
 function offeredTo({ requests }: ProviderServer): readonly string[] {
   return requests.map(({ body }) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
+import { memoryStore } from '@bobbin/core';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { AnthropicReader } from '../src/answer/anthropic-reader.ts';
@@ -133,6 +134,96 @@ test('an index of any size in an answer is read at once', () => {
     { id: `b${index}`, input: { n: 1 } },
   ]);
   assert.ok(process.cpuUsage(begun).user < 500_000);
+});
+
+test('headers that an upstream sends twice do no harm', async (t) => {
+  const upstream = await bareUpstream(t, (_, outgoing) => {
+    const text = '{"choices":[]}';
+    const twice = ['content-type: application/json', 'connection: x-hop', 'x-other: 1'];
+    const head = ['HTTP/1.1 200 OK', ...twice, ...twice, `content-length: ${text.length}`];
+    outgoing.socket?.end(`${head.join('\r\n')}\r\n\r\n${text}`);
+  });
+  const gateway = await runningGateway(t, { upstreams: { openai: upstream.url } });
+  for (const path of [CHAT, '/v1/models', CHAT]) {
+    const method = path === CHAT ? 'POST' : 'GET';
+    const response = await fetch(gateway.url + path, {
+      method,
+      ...(method === 'POST' && { body: BODY }),
+    });
+    assert.equal(await response.text(), '{"choices":[]}');
+    assert.equal(response.headers.get('content-type'), 'application/json');
+  }
+});
+
+test('an answer waits for the store, however long it is, and arrives whole', async (t) => {
+  const long = Buffer.alloc(3_000_000, 'x');
+  const upstream = await bareUpstream(t, (_, outgoing) => outgoing.end(long));
+  const slow = memoryStore();
+  const append = slow.append.bind(slow);
+  slow.append = async (...args) => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return append(...args);
+  };
+  const gateway = await runningGateway(t, { upstreams: { openai: upstream.url }, store: slow });
+  const response = await fetch(gateway.url + CHAT, { method: 'POST', body: BODY });
+  assert.ok(long.equals(Buffer.from(await response.arrayBuffer())));
+  assert.equal(response.headers.get('x-bobbin-action'), 'unchanged');
+});
+
+test('a request that was refused as too long is not held up by a store that hangs', async (t) => {
+  const refusal = { error: { code: 'context_length_exceeded', message: 'too long' } };
+  const upstream = await bareUpstream(t, (_, outgoing) =>
+    outgoing.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(refusal)),
+  );
+  const stuck = memoryStore();
+  stuck.append = () => new Promise(() => undefined);
+  const gateway = await runningGateway(t, {
+    upstreams: { openai: upstream.url },
+    store: stuck,
+    limits: { ownWorkMs: 50, refitMs: 200 },
+  });
+  const response = await fetch(gateway.url + CHAT, { method: 'POST', body: BODY });
+  assert.deepEqual([response.status, await response.json()], [400, refusal]);
+});
+
+for (const address of ['localhost', '127.0.0.1', '[::1]', 'localhost.', '0.0.0.0'])
+  test(`a gateway is not its own upstream at ${address}`, async (t) => {
+    const { url, ...first } = await runningGateway(t);
+    const { port } = new URL(url);
+    await first.close();
+    await assert.rejects(
+      runningGateway(t, {
+        port: Number(port),
+        upstreams: { openai: `http://${address}:${port}` },
+      }),
+      /upstream/,
+    );
+  });
+
+test('a client that reads nothing of an answer that was held is cut off too', async (t) => {
+  const text = JSON.stringify({
+    choices: [{ index: 0, message: { role: 'assistant', content: 'x'.repeat(20_000_000) } }],
+  });
+  const upstream = await bareUpstream(t, (_, outgoing) =>
+    outgoing.writeHead(200, { 'content-type': 'application/json' }).end(text),
+  );
+  const gateway = await runningGateway(t, {
+    upstreams: { openai: upstream.url },
+    tools: 'on',
+    limits: { clientStallMs: 200 },
+  });
+  const { hostname, port } = new URL(gateway.url);
+  const head = `POST ${CHAT} HTTP/1.1\r\nhost: x\r\ncontent-length: ${BODY.length}\r\n\r\n`;
+  const reader = connect(Number(port), hostname, () => reader.pause().write(head + BODY));
+  reader.on('error', () => undefined);
+  await until(() => upstream.seen.length === 1, 'the upstream is asked');
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  let bytes = 0;
+  await new Promise((resolve) => {
+    reader.on('data', (piece) => (bytes += piece.length)).once('close', resolve);
+    reader.resume();
+  });
+  assert.ok(bytes < text.length, `${bytes} bytes`);
 });
 
 test('a client that reads nothing of its answer is cut off, and the upstream with it', async (t) => {

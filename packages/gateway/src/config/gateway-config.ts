@@ -36,6 +36,8 @@ export interface GatewayLimits {
   readonly fitBytes: number;
   /** How long the gateway may work on a request before it relays it as it is. */
   readonly ownWorkMs: number;
+  /** How long a request that the provider refused as too long is worked on. */
+  readonly refitMs: number;
   /** How long a client may take to send its headers, and its whole request. */
   readonly clientHeadersMs: number;
   readonly clientRequestMs: number;
@@ -53,6 +55,7 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   bodyBytes: 67_108_864,
   fitBytes: 33_554_432,
   ownWorkMs: 250,
+  refitMs: 30_000,
   clientHeadersMs: 30_000,
   clientRequestMs: 300_000,
   clientStallMs: 120_000,

@@ -1,5 +1,10 @@
 import type { Budget, Fitted, Session } from '@bobbin/core';
-import type { ContextLimit, HostRequest, JsonObject } from '@bobbin/core/internal';
+import {
+  RequestSize,
+  type ContextLimit,
+  type HostRequest,
+  type JsonObject,
+} from '@bobbin/core/internal';
 import type { ResolvedPolicy } from '../config/model-policy.ts';
 import { threadNameOf } from '../identity/thread-name.ts';
 import { withOtherItems } from '../protocol/body-bytes.ts';
@@ -158,18 +163,36 @@ export class Fitter {
   }
 
   #taken(
-    { endpoint: { protocol } }: ClientRequest,
+    request: ClientRequest,
     messages: readonly JsonObject[],
     host: HostRequest<object>,
     { systemTokens, toolTokens }: BesideTokens,
     promptTokens?: number,
   ): TakenRequest {
+    const { codec } = request.endpoint.protocol;
     const { session, head } = host;
     if (head === undefined) throw new Error('the conversation has no messages');
     const beside = systemTokens + toolTokens;
-    const tokensBefore = beside + this.#tokens.messages(session, messages, protocol.codec);
-    const tokensAfter = promptTokens === undefined ? tokensBefore : beside + promptTokens;
+    const whole = beside + this.#tokens.messages(session, messages, codec);
+    const tokensAfter = promptTokens === undefined ? whole : beside + promptTokens;
+    const tokensBefore = whole - this.#addedTokens(request, messages, host.session, beside);
     return { host, thread: session.key.thread, head, tokensBefore, tokensAfter };
+  }
+
+  /** What the gateway itself has added to a request: its tools, and rounds that the client has not seen. */
+  #addedTokens(
+    { withoutTools, endpoint: { protocol } }: ClientRequest,
+    messages: readonly JsonObject[],
+    { counter }: Session<object>,
+    beside: number,
+  ): number {
+    if (withoutTools === undefined) return 0;
+    const { system, tools } = protocol.beside(withoutTools.body);
+    const { systemTokens = 0, toolTokens = 0 } = new RequestSize().measure(counter, system, tools);
+    const clients = new Set(messagesIn(protocol, withoutTools.body));
+    const hidden = protocol.codec.decode(messages.filter((message) => !clients.has(message)));
+    const hiddenTokens = hidden.reduce((sum, message) => sum + counter.message(message), 0);
+    return beside - systemTokens - toolTokens + hiddenTokens;
   }
 }
 

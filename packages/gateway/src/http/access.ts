@@ -1,5 +1,5 @@
 import { timingSafeEqual, createHash } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { providerOf } from '../protocol/endpoint.ts';
 import { refuse } from './refusal.ts';
 
@@ -34,15 +34,21 @@ export class Access {
     const provider = providerOf(url, headers);
     if (!this.hasToken(headers['x-bobbin-token']))
       refuse(outgoing, provider, 401, 'send its token in the header x-bobbin-token');
-    else if (this.#isStrangers(headers.origin))
-      refuse(outgoing, provider, 403, `pages of ${headers.origin} may not use the gateway`);
+    else if (this.#isStrangers(headers))
+      refuse(
+        outgoing,
+        provider,
+        403,
+        `pages of ${headers.origin ?? 'other sites'} may not use the gateway`,
+      );
     else return true;
     return false;
   }
 
   /** True for a page of another site, which a visitor's browser must not let in. Programs name no origin. */
-  #isStrangers(origin: string | undefined): boolean {
-    if (origin === undefined || this.#token !== undefined || !this.#isLocal) return false;
+  #isStrangers({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
+    if (this.#token !== undefined || !this.#isLocal) return false;
+    if (origin === undefined) return site === 'cross-site' || site === 'same-site';
     return /^https?:/.test(origin)
       ? !this.isOwnHost(URL.parse(origin)?.host ?? origin)
       : origin === 'null';

@@ -40,6 +40,21 @@ export function withoutCompression(headers: readonly string[]): string[] {
   return [...kept, 'accept-encoding', 'identity'];
 }
 
+/** Headers that say how an answer is read. Each counts once, however often an upstream sends it. */
+const READ_ONCE = ['content-type', 'content-length', 'content-encoding'] as const;
+
+/** Headers of an answer in which those that are read are texts: an upstream may send any of them twice. */
+export function withoutRepeats(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const { connection } = headers as Record<string, unknown>;
+  const once = { ...headers };
+  if (Array.isArray(connection)) once.connection = connection.join(', ');
+  for (const name of READ_ONCE) {
+    const value: unknown = headers[name];
+    if (Array.isArray(value)) once[name] = String(value[0]);
+  }
+  return once;
+}
+
 /** A response's headers as the client gets them. */
 export function responseHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const kept: OutgoingHttpHeaders = {};

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'n
 import type { Dispatcher } from 'undici';
 import type { Verdict } from '../answer/stream-opening.ts';
 import { deadline } from './deadline.ts';
-import { responseHeaders } from './headers.ts';
+import { responseHeaders, withoutRepeats } from './headers.ts';
 
 /** What became of an upstream's answer. */
 export type Relayed =
@@ -106,16 +106,26 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
   onResponseStart(
     _: Dispatcher.DispatchController,
     status: number,
-    headers: IncomingHttpHeaders,
+    received: IncomingHttpHeaders,
   ): void {
     if (status < 200) return;
+    const headers = withoutRepeats(received);
     [this.#status, this.#headers] = [status, headers];
     const ready = this.#options.ready?.();
     if (ready === undefined) return this.#start(status, headers);
     const early: EarlyAnswer = { chunks: [], bytes: 0, isEnded: false };
     this.#early = early;
-    void ready.then(() => this.#goOn(early));
+    ready
+      .then(() => this.#goOn(early))
+      // Here nobody else would learn of it.
+      .catch((error: unknown) => this.#fail(error));
     return undefined;
+  }
+
+  #fail(error: unknown): void {
+    const cause = error instanceof Error ? error : new Error(String(error));
+    this.onResponseError(this.#controller, cause);
+    this.#controller?.abort(cause);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -169,7 +179,8 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
     return undefined;
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+  onResponseError(_: Dispatcher.DispatchController | undefined, error: Error): void {
+    if (this.#isFinished) return;
     const begun = this.#outgoing.headersSent;
     this.#finish({ kind: 'failed', error, begun });
     if (begun) this.#outgoing.destroy();
@@ -255,7 +266,32 @@ export function isEventStream(headers: IncomingHttpHeaders): boolean {
 export function release(
   outgoing: ServerResponse,
   { status, headers, body }: HeldResponse,
-  added: OutgoingHttpHeaders = {},
+  added: OutgoingHttpHeaders,
+  stallMs: number,
 ): void {
-  outgoing.writeHead(status, { ...responseHeaders(headers), ...added }).end(body);
+  outgoing.writeHead(status, { ...responseHeaders(headers), ...added });
+  endWith(outgoing, body, stallMs);
+}
+
+/** How much of an answer that is there already is written at once. */
+const PIECE_BYTES = 65_536;
+
+/** Ends a client's answer. A client that reads nothing for a time is cut off. */
+export function endWith(outgoing: ServerResponse, last: Buffer | string, stallMs: number): void {
+  void writtenOut(outgoing, Buffer.from(last), stallMs).then(() => outgoing.end());
+}
+
+async function writtenOut(outgoing: ServerResponse, bytes: Buffer, stallMs: number): Promise<void> {
+  for (let at = 0; at < bytes.length && !outgoing.destroyed; at += PIECE_BYTES)
+    if (!outgoing.write(bytes.subarray(at, at + PIECE_BYTES))) await drained(outgoing, stallMs);
+}
+
+/** Waits until a client has read what waits for it, or is cut off. */
+async function drained(outgoing: ServerResponse, stallMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = deadline(stallMs, () => outgoing.destroy());
+  outgoing.once('drain', resolve).once('close', resolve);
+  await promise;
+  cancel();
+  outgoing.off('drain', resolve).off('close', resolve);
 }

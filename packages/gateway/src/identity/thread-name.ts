@@ -4,7 +4,6 @@ import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal'
 
 /** Headers by which known clients name their conversations, the most specific first. */
 const NAMING_HEADERS = [
-  'x-bobbin-thread',
   // Claude Code
   'x-claude-code-session-id',
   // Codex: a sub-agent has a thread of its own in the session.
@@ -20,11 +19,23 @@ const LONGEST_NAME = 200;
 
 /** The name that a client gives to the conversation of a request; undefined if it gives none. */
 export function threadNameOf(headers: IncomingHttpHeaders, body: JsonObject): string | undefined {
+  const own = nameFrom(decoded(headers['x-bobbin-thread']));
+  if (own !== undefined) return own;
   for (const header of NAMING_HEADERS) {
     const name = nameFrom(headers[header]);
     if (name !== undefined) return name;
   }
   return claudeSession(body['metadata']) ?? codexKey(headers, body);
+}
+
+/** A name as the gateway's own header has it: a client may send back what it was sent. */
+function decoded(given: unknown): unknown {
+  if (typeof given !== 'string' || !given.includes('%')) return given;
+  try {
+    return decodeURIComponent(given);
+  } catch {
+    return given;
+  }
 }
 
 /** Claude Code puts its session into the user's id, as JSON or at the end of a text. */

@@ -58,7 +58,9 @@ function fullCost(request: CostCase, prices: Prices): number {
   const full = tokensBefore * scale;
   // A compaction empties the cache: the request before it shows whether there was one.
   if (!isCached(usage) && !isCached(previous?.usage)) return full;
-  const isWarm = previous !== undefined && at - previous.at <= prices.ttlMs;
+  // What the provider read from its cache was there, however long ago it was written.
+  const isWarm =
+    previous !== undefined && (at - previous.at <= prices.ttlMs || usage.cacheReadTokens > 0);
   const known = isWarm ? Math.min(full, previous.tokensBefore * scale) : 0;
   return known * prices.read + (full - known) * prices.write;
 }

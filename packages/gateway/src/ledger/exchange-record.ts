@@ -158,18 +158,23 @@ export class ExchangeLog {
       action,
       ...cost,
       ...(usage === undefined ? {} : { usage }),
-      ...(answer === undefined ? {} : { answer }),
+      // An answer that belongs to no thread would not be erased with any.
+      ...(answer === undefined || thread === undefined ? {} : { answer }),
       ...(tokensAfter === undefined ? {} : { tokensAfter }),
     };
     await ledger.finish(request.tenant, id, entry);
   }
 
   /** Undefined if nothing was reported, or if the ledger cannot be read. */
-  async #costOf({ isToolRound }: ClientRequest, exchange: Exchange): Promise<Cost | undefined> {
+  async #costOf(
+    { isToolRound, offersTools }: ClientRequest,
+    exchange: Exchange,
+  ): Promise<Cost | undefined> {
     const { tenant, thread, usage, at, model, action } = exchange;
     const { tokensBefore = 0, tokensAfter = 0 } = exchange;
     if (usage === undefined) return undefined;
-    const isChanged = thread !== undefined && !AS_IT_CAME.has(action);
+    const isAsItCame = AS_IT_CAME.has(action) && !(action === 'unchanged' && offersTools === true);
+    const isChanged = thread !== undefined && !isAsItCame;
     const { ledger, models } = this.#options;
     try {
       const previous = isChanged ? await ledger.previous(tenant, thread, at) : undefined;
@@ -276,11 +281,13 @@ export class ExchangeRecord {
     if (this.#relayed !== undefined) return;
     this.#relayed = relayed;
     this.#totalMs = this.elapsedMs;
-    const isWhole = relayed.kind === 'relayed' && relayed.status < 400;
-    const usage = new AnswerUsage(isWhole ? this.#recorder : undefined);
+    // What a provider reported before its answer was cut off has been paid for.
+    const isPaid = relayed.kind !== 'relayed' || relayed.status < 400;
+    const usage = new AnswerUsage(isPaid ? this.#recorder : undefined);
     this.#usage = usage;
     const { taken, action = 'failed-open' } = this.#fit ?? {};
-    if (taken !== undefined && SHOWN.has(action) && this.#request.endpoint.kind === 'answer')
+    const isShown = SHOWN.has(action) && this.#request.endpoint.kind === 'answer';
+    if (taken !== undefined && isShown && relayed.kind === 'relayed')
       taken.host.report(() => usage.value);
     this.#log.ended(this);
   }
@@ -327,6 +334,8 @@ export class ExchangeRecord {
       ...sizesOf(taken),
       ...(relayed.kind === 'relayed' ? { status: relayed.status } : {}),
       end: END[relayed.kind],
+      ...(relayed.kind === 'failed' ? { cause: relayed.error.message } : {}),
+      ...(this.#request.isToolRound === true ? { isToolRound: true } : {}),
       isStream: this.#recorder?.isStream ?? false,
       ...(usage === undefined ? {} : { usage }),
       ownMs: this.#ownMs,

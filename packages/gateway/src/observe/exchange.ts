@@ -17,6 +17,10 @@ export interface Exchange {
   /** What the client saw; absent if it saw no answer. */
   readonly status?: number;
   readonly end: 'relayed' | 'aborted' | 'upstream-failed';
+  /** Why the upstream failed. */
+  readonly cause?: string;
+  /** The gateway sent it to answer calls of its own tools. */
+  readonly isToolRound?: boolean;
   readonly isStream: boolean;
   readonly usage?: Usage;
   readonly paidTokens?: number;

@@ -13,7 +13,13 @@ import { inTime } from '../fitting/timely-fit.ts';
 import { fitHeaders } from '../http/fit-headers.ts';
 import { responseHeaders } from '../http/headers.ts';
 import { errorBody } from '../http/refusal.ts';
-import { isEventStream, release, type HeldResponse, type Relayed } from '../http/response-relay.ts';
+import {
+  endWith,
+  isEventStream,
+  release,
+  type HeldResponse,
+  type Relayed,
+} from '../http/response-relay.ts';
 import type { Observer } from '../observe/observer.ts';
 import type { Round } from './hidden-rounds.ts';
 import type { OfferedRequest } from './offered-tools.ts';
@@ -28,6 +34,8 @@ export interface ToolTurnOptions {
   readonly mostRounds: number;
   /** How long a turn waits until it is known which thread it belongs to, and for the ledger. */
   readonly ownWorkMs: number;
+  /** How long a client may read nothing of what waits for it. */
+  readonly stallMs: number;
 }
 
 /** What the rounds so far came to. */
@@ -100,8 +108,8 @@ export class ToolTurn {
     const answers = [...this.#progress.answers, answer];
     const isOfRounds = own.length > 0 || rounds.length > 0;
     const taken = isOfRounds ? await this.#taken(fit) : fit.taken;
-    if (own.length === 0 || !tools.waits(answer) || isLast) {
-      // Nothing answers calls that were cut off, or that came after the last round.
+    if (own.length === 0 || !tools.waits(answer) || isLast || !canBeSent(said)) {
+      // Nothing answers calls that were cut off, that came after the last round, or that cannot be sent back.
       const shown = own.length === 0 ? said : tools.withoutOwnCalls(said);
       const last = { messages: shown, results: [] };
       this.#progress = { answers, messages, isLast, rounds: [...rounds, last] };
@@ -170,22 +178,22 @@ export class ToolTurn {
   /** Ends the client's answer. */
   #finished({ fit, relayed }: Delivered): Relayed {
     const { outgoing } = this.#client;
+    const { stallMs } = this.#options;
     const { answers } = this.#progress;
     if (outgoing.destroyed) return { kind: 'aborted' };
     if (relayed.kind !== 'held') {
-      outgoing.end(this.#stream.end());
+      endWith(outgoing, this.#stream.end(), stallMs);
       return relayed;
     }
     const { tools } = this.#request.endpoint.protocol;
     const hasOwn = answers.some((answer) =>
       tools.callsIn(tools.asMessages(answer)).some(({ name }) => isOwnTool(name)),
     );
-    if (!hasOwn) release(outgoing, relayed, fitHeaders(fit));
+    if (!hasOwn) release(outgoing, relayed, fitHeaders(fit), stallMs);
     else {
       const { 'content-length': _, ...headers } = responseHeaders(relayed.headers);
-      outgoing
-        .writeHead(relayed.status, { ...headers, ...fitHeaders(fit) })
-        .end(JSON.stringify(tools.merged(answers)));
+      outgoing.writeHead(relayed.status, { ...headers, ...fitHeaders(fit) });
+      endWith(outgoing, JSON.stringify(tools.merged(answers)), stallMs);
     }
     return { kind: 'relayed', status: relayed.status };
   }
@@ -193,11 +201,13 @@ export class ToolTurn {
   /** Gives the client what a request was answered with instead of an answer. */
   #failed({ fit, relayed }: Delivered): Relayed {
     const { outgoing } = this.#client;
+    const { stallMs } = this.#options;
     if (relayed.kind === 'failed' || relayed.kind === 'aborted' || outgoing.destroyed)
       return relayed;
-    if (relayed.kind === 'relayed') outgoing.end(this.#stream.end());
-    else if (outgoing.headersSent) outgoing.end(this.#stream.error(this.#errorIn(relayed)));
-    else release(outgoing, relayed, fitHeaders(fit));
+    if (relayed.kind === 'relayed') endWith(outgoing, this.#stream.end(), stallMs);
+    else if (outgoing.headersSent)
+      endWith(outgoing, this.#stream.error(this.#errorIn(relayed)), stallMs);
+    else release(outgoing, relayed, fitHeaders(fit), stallMs);
     return relayed.kind === 'held' ? { kind: 'relayed', status: relayed.status } : relayed;
   }
 
@@ -216,6 +226,15 @@ const LAST_ROUND = '[Nothing more can be read for this answer: answer with what 
 
 function asLast({ id, text }: CallResult): CallResult {
   return { id, text: `${text}\n\n${LAST_ROUND}` };
+}
+
+/** False for messages that are nested too deeply to be written. */
+function canBeSent(messages: readonly JsonObject[]): boolean {
+  try {
+    return JSON.stringify(messages) !== '';
+  } catch {
+    return false;
+  }
 }
 
 /** The answer of a request that succeeded. */

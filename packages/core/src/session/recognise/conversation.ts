@@ -81,6 +81,11 @@ export class Conversation<Wire> {
     this.name = name;
   }
 
+  /** True if a host means this conversation by a name, or one beside it: a host has several under one name. */
+  isCalled(name: string): boolean {
+    return this.name === name || this.session.key.thread === name;
+  }
+
   /** The same conversation on a session whose path is a beginning of this one's: the host knows the same prompts. */
   forkedTo(session: Session<Wire>): Conversation<Wire> {
     const fork = new Conversation(session, this.#host, this.name);

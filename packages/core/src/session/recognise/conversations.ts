@@ -226,7 +226,19 @@ export class Conversations<Wire> {
     if (place.sentAt !== undefined) session.sentBefore(place.sentAt);
     conversation.report(place.usage);
     const match = conversation.match(list);
-    return isRelated(conversation.session, match) ? [conversation, match] : undefined;
+    if (!isRelated(session, match)) return undefined;
+    const isFork = place.name === undefined && (await this.#goesOnOtherwise(place, list));
+    return [conversation, isFork ? { ...match, forkedAt: place.head } : match];
+  }
+
+  /** True if a thread goes on after one of its messages, and not as a list does. */
+  async #goesOnOtherwise({ thread, head }: StoredPlace, list: HostList<Wire>): Promise<boolean> {
+    const key = { tenant: this.#tenant, thread: thread as ThreadId };
+    const { store } = this.#config;
+    if ((await store.heads(key)).includes(head)) return false;
+    const ids = list.ids();
+    const next = ids[ids.lastIndexOf(head) + 1];
+    return next === undefined || (await store.messages(key, [next])).length === 0;
   }
 
   /** The conversation that recognises most of a list. */
@@ -249,7 +261,7 @@ export class Conversations<Wire> {
     let most = 0;
     for (const conversation of this.#open) {
       if (!conversation.mayShare(list)) continue;
-      if (thread !== undefined && conversation.session.key.thread !== thread) continue;
+      if (thread !== undefined && !conversation.isCalled(thread)) continue;
       const overlap = conversation.overlap(list);
       most = Math.max(most, overlap.given + overlap.same);
       overlaps.push([conversation, overlap]);
@@ -263,9 +275,9 @@ export class Conversations<Wire> {
   #swapped(list: HostList<Wire>, thread?: string): [Conversation<Wire>, Match<Wire>] | undefined {
     if (list.compactionAt() < 0) return undefined;
     for (const conversation of this.#open) {
-      const name = conversation.session.key.thread;
-      if (thread !== undefined && name !== thread) continue;
-      const match = conversation.swappedMatch(list, name === (thread ?? this.#thread));
+      if (thread !== undefined && !conversation.isCalled(thread)) continue;
+      const { key } = conversation.session;
+      const match = conversation.swappedMatch(list, key.thread === (thread ?? this.#thread));
       if (match !== undefined) return [conversation, match];
     }
     return undefined;
