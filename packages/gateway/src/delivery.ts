@@ -95,6 +95,7 @@ export class Delivery {
     const sending = await this.#send(request, fit, client, record, view);
     const { relayed, refusal, recorder } = sending;
     const { refitMs } = this.#options.limits;
+    const refusedAt = performance.now();
     const smaller =
       refusal &&
       (await inTime<Fit | undefined>(
@@ -102,6 +103,7 @@ export class Delivery {
         refitMs,
         () => undefined,
       ));
+    if (refusal !== undefined) record.worked(performance.now() - refusedAt);
     if (smaller !== undefined) return this.#sent(request, smaller, client, record, view);
     if (relayed.kind === 'held') recordHeld(recorder, relayed);
     return { fit: sending.fit, relayed, answer: () => recorder.recorded().answer };

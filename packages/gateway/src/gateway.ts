@@ -65,6 +65,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     policies,
     models,
     openConversations: limits.openConversations,
+    memoryBytes: limits.memoryBytes,
     softPressure: options.summarizer === undefined ? 'before' : 'between',
     onEvent: (tenant, event) => observer.event(tenant, event),
   });

@@ -285,6 +285,37 @@ test('conversations beside each other under one name stay in memory', async (t) 
   assert.equal(Object.keys(await threadsOf(gateway)).length, 2);
 });
 
+test('conversations that are too long together leave memory, and go on from the store', async (t) => {
+  const gateway = await runningGateway(t, {
+    upstreams: { openai: (await provider(t)).origin },
+    limits: { memoryBytes: 100_000 },
+  });
+  const { store } = gateway;
+  const window = store.window.bind(store);
+  const read: string[] = [];
+  store.window = (key, ...rest) => {
+    read.push(key.thread);
+    return window(key, ...rest);
+  };
+  const lists: Record<string, Messages> = { one: [], two: [] };
+  const turn = async (words: string, ...names: readonly string[]): Promise<void> => {
+    for (const name of names) {
+      const client = clientOf(gateway, `key of ${name}`);
+      const headers = { 'x-bobbin-thread': name };
+      assert.equal((await say(client, lists[name] ?? [], words, headers))[0], name);
+    }
+  };
+  await turn('short', 'one', 'two');
+  read.length = 0;
+  await turn('short', 'one', 'two');
+  assert.deepEqual(read, [], 'both are in memory');
+  await turn('x'.repeat(60_000), 'one', 'two');
+  await turn('short', 'two');
+  assert.deepEqual(read, []);
+  await turn('short', 'one');
+  assert.deepEqual(read, ['one']);
+});
+
 test('a client may send back the name of its thread as it got it', async (t) => {
   const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
   const client = clientOf(gateway);

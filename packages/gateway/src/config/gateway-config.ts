@@ -47,6 +47,8 @@ export interface GatewayLimits {
   readonly drainMs: number;
   /** How many conversations of each tenant and model are kept in memory. */
   readonly openConversations: number;
+  /** The most that the newest requests of all conversations in memory may have together. */
+  readonly memoryBytes: number;
   /** How many further requests the gateway makes to answer calls of its own tools, for one request of a client. */
   readonly toolRounds: number;
 }
@@ -61,6 +63,7 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   clientStallMs: 120_000,
   drainMs: 600_000,
   openConversations: 64,
+  memoryBytes: 268_435_456,
   toolRounds: 8,
   connectMs: 10_000,
   upstreamHeadersMs: 600_000,

@@ -15,6 +15,8 @@ import { pipelined, type PendingWrite, type PipelinedStore } from './pipelined-s
 export interface TenantModel {
   readonly conversations: Conversations<object>;
   readonly policy: ResolvedPolicy;
+  /** How long the newest request of each thread was, the thread that was used last at the end. */
+  readonly bytes: Map<string, number>;
 }
 
 export interface PoolOptions {
@@ -22,6 +24,8 @@ export interface PoolOptions {
   readonly policies: readonly ModelPolicy[];
   readonly models: ModelTable;
   readonly openConversations: number;
+  /** The most that the newest requests of all conversations in memory may have together. */
+  readonly memoryBytes: number;
   /** Whether soft pressure is met before a request goes out, or between requests. */
   readonly softPressure: 'before' | 'between';
   readonly onEvent: (tenant: string, event: CompactionEvent) => void;
@@ -34,6 +38,7 @@ export class ConversationPool {
   readonly #options: PoolOptions;
   readonly #entries = new Map<string, TenantModel>();
   #newestKey = '';
+  #bytes = 0;
   readonly #pipelined: PipelinedStore;
 
   constructor(options: PoolOptions) {
@@ -48,14 +53,37 @@ export class ConversationPool {
   pending(thread: ThreadKey, entry: TenantModel): PendingWrite | undefined {
     const write = this.#pipelined.pending(thread);
     write?.durable.catch(() => {
-      for (const [key, each] of this.#entries) if (each === entry) this.#entries.delete(key);
+      for (const [key, each] of this.#entries) if (each === entry) this.#forget(key);
     });
     return write;
   }
 
   /** Forgets the conversations of a tenant with a model: they are read from the store again. */
   forget(tenant: string, protocol: Protocol, model: string): void {
-    this.#entries.delete(keyOf(tenant, protocol, model));
+    this.#forget(keyOf(tenant, protocol, model));
+  }
+
+  /** Notes how long a request was. If all together are too long, what was used least lately is forgotten. */
+  used({ bytes }: TenantModel, { thread }: ThreadKey, length: number): void {
+    const { openConversations, memoryBytes } = this.#options;
+    const [oldest] = bytes.keys();
+    this.#resize(bytes, thread, length);
+    if (oldest !== undefined && bytes.size > openConversations) this.#resize(bytes, oldest, 0);
+    for (const key of this.#entries.keys()) if (this.#bytes > memoryBytes) this.#forget(key);
+  }
+
+  #resize(bytes: Map<string, number>, thread: string, length: number): void {
+    this.#bytes += length - (bytes.get(thread) ?? 0);
+    bytes.delete(thread);
+    if (length > 0) bytes.set(thread, length);
+  }
+
+  #forget(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    for (const length of entry.bytes.values()) this.#bytes -= length;
+    entry.bytes.clear();
   }
 
   of(tenant: string, protocol: Protocol, model: string): TenantModel {
@@ -67,7 +95,7 @@ export class ConversationPool {
     this.#entries.set(key, entry);
     this.#newestKey = key;
     const [oldest] = this.#entries.size > MOST_ENTRIES ? this.#entries.keys() : [];
-    if (oldest !== undefined) this.#entries.delete(oldest);
+    if (oldest !== undefined) this.#forget(oldest);
     return entry;
   }
 
@@ -94,7 +122,7 @@ export class ConversationPool {
       mostOpen: openConversations,
       locate: (ids, name) => ledger.locate(tenant, ids, name),
     });
-    return { conversations, policy };
+    return { conversations, policy, bytes: new Map() };
   }
 }
 

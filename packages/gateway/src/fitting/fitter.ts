@@ -65,6 +65,7 @@ export class Fitter {
     const thread = threadNameOf(headers, body);
     const host = await conversations.take(messages, { thread, signal: late });
     const pendingWrite = this.#pool.pending(host.session.key, entry);
+    this.#pool.used(entry, host.session.key, bytes.length);
     const fit = await this.#fit(request, messages, host, policy, late);
     // A request that goes out as it came need not wait: it would go out like that too if its messages could not be stored.
     if (fit.action === 'unchanged' && request.offersTools !== true) return { ...fit, pendingWrite };

@@ -266,6 +266,11 @@ export class ExchangeRecord {
     return whole;
   }
 
+  /** The gateway itself has worked on the request once more. */
+  worked(ms: number): void {
+    this.#ownMs += ms;
+  }
+
   async #begin(action: Action, taken: TakenRequest): Promise<void> {
     if (this.#request.endpoint.kind === 'answer')
       await this.#log.begin(this.#request, this.#id, this.#at, action, taken);

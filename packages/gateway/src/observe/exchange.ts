@@ -25,7 +25,7 @@ export interface Exchange {
   readonly usage?: Usage;
   readonly paidTokens?: number;
   readonly fullTokens?: number;
-  /** What the gateway's own work took before the request went out, and the whole exchange. */
+  /** What the gateway's own work took before the request went out, each time, and the whole exchange. */
   readonly ownMs: number;
   readonly totalMs: number;
 }
