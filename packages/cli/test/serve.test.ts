@@ -79,12 +79,21 @@ test('serve takes its settings from options, the environment and a file, and end
   assert.match(stderr(), /ending: streams under way are finished/);
 });
 
+const LEVELS = 'trace, debug, info, warn, error, fatal, silent';
+
 const MISTAKES: readonly (readonly [args: readonly string[], stderr: RegExp])[] = [
+  [
+    ['serve', '--log-level', 'loud'],
+    new RegExp(`^bobbin: --log-level must be one of ${LEVELS}, not "loud"; see`),
+  ],
   [['serve', 'now'], /^bobbin: serve takes no "now"; see bobbin serve --help$/],
   [['serve', '--port', 'x'], /^bobbin: --port must be a number of at least 0, not "x"; see/],
   [['serve', '--port', '99999'], /^bobbin: --port must be a port from 0 to 65535, not 99999; see/],
-  [['serve', '--window', '1'], /^bobbin: .*windowTokens must be a number of at least 500, not 1;/],
-  [['serve', '--soft-share', '3'], /^bobbin: .*softShare must be a number above 0 and at most 1/],
+  [['serve', '--window', '1'], /^bobbin: --window must be a number of at least 500, not 1; see/],
+  [
+    ['serve', '--soft-share', '3'],
+    /^bobbin: --soft-share must be a number above 0 and at most 1, not 3; see/,
+  ],
   [
     ['serve', '--config', 'no.json'],
     /^bobbin: there is no file no\.json to read settings from; see/,
@@ -93,7 +102,7 @@ const MISTAKES: readonly (readonly [args: readonly string[], stderr: RegExp])[] 
     ['serve', '--openai', 'http://127.0.0.1:7077/v1'],
     /^bobbin: upstream openai: .* is this gateway/,
   ],
-  [['serve', '--host', '0.0.0.0'], /^bobbin: host 0\.0\.0\.0 can be reached .*: give a token/],
+  [['serve', '--host', '0.0.0.0'], /^bobbin: host 0\.0\.0\.0 can be reached .*: give --token \(or/],
   [['serve', '--openai', 'here'], /^bobbin: upstream "here": must be an address such as/],
   [['serve', '--preset', 'no'], /^bobbin: --preset must be one of ladder, .*, not "no"; see/],
   [['serve', '--artifacts', 's3://b'], /^bobbin: artifacts s3:\/\/b: set AWS_ACCESS_KEY_ID and/],

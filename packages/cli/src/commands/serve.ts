@@ -83,7 +83,7 @@ export const GATEWAY_OPTIONS = {
   'log-level': {
     type: 'string',
     value: 'LEVEL',
-    help: 'trace, debug, info, warn, error or silent. Default: info. Logs are JSON lines on stderr.',
+    help: 'trace, debug, info, warn, error, fatal or silent. Default: info. Logs are JSON lines on stderr.',
   },
   config: {
     type: 'string',

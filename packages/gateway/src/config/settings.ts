@@ -1,12 +1,4 @@
-import {
-  didYouMean,
-  isJsonObject,
-  PRESETS,
-  THRIFT,
-  type JsonObject,
-  type PresetName,
-  type Thrift,
-} from '@bobbin/core/internal';
+import { didYouMean, isJsonObject, PRESETS, THRIFT, type JsonObject } from '@bobbin/core/internal';
 import type { GatewayLimits, GatewayOptions, ModelPolicy } from './gateway-config.ts';
 import { DEFAULT_LIMITS } from './gateway-config.ts';
 import { policyProblem } from './model-policy.ts';
@@ -67,12 +59,12 @@ export function gatewaySettings(sources: SettingSources): GatewaySettings {
       },
       limits: limitsOf(number, file),
       ...(tools === undefined ? {} : { tools }),
-      policies: [generalPolicy(text, number), ...policiesOf(file)],
+      policies: [generalPolicy(given), ...policiesOf(file)],
     },
     ...(store === undefined ? {} : { store }),
     ...(artifacts === undefined ? {} : { artifacts }),
     ...(summarizer === undefined ? {} : { summarizer }),
-    logLevel: text('log-level') ?? 'info',
+    logLevel: nameOf(given('log-level'), LOG_LEVELS) ?? 'info',
   };
 }
 
@@ -83,7 +75,7 @@ function fileOf({ file }: SettingSources): JsonObject {
   for (const name of Object.keys(content))
     if (!FILE_SETTINGS.has(name))
       throw new SettingError(
-        `${path}: there is no setting ${JSON.stringify(name)}; known are ${[...FILE_SETTINGS].join(', ')}`,
+        `${path}: there is no setting ${JSON.stringify(name)}; ${Object.hasOwn(DEFAULT_LIMITS, name) ? 'put it into "limits"' : `known are ${[...FILE_SETTINGS].join(', ')}`}`,
       );
   return content;
 }
@@ -158,43 +150,54 @@ function switchOf(given: Given | undefined): 'on' | 'off' | undefined {
   throw new SettingError(`${given.where} must be on or off, not ${JSON.stringify(given.value)}`);
 }
 
-function generalPolicy(
-  text: (name: string) => string | undefined,
-  number: (name: string) => number | undefined,
-): ModelPolicy {
-  const [windowTokens, softShare] = [number('window'), number('soft-share')];
-  const preset = presetOf(text('preset'), '--preset');
-  const thrift = thriftOf(text('thrift'), '--thrift');
-  const policy: ModelPolicy = {
+/** The levels of pino. */
+const LOG_LEVELS = {
+  trace: true,
+  debug: true,
+  info: true,
+  warn: true,
+  error: true,
+  fatal: true,
+  silent: true,
+} as const;
+
+function generalPolicy(given: (name: string) => Given | undefined): ModelPolicy {
+  const preset = nameOf(given('preset'), PRESETS);
+  const thrift = nameOf(given('thrift'), THRIFT);
+  return {
     model: '',
-    ...(windowTokens === undefined ? {} : { windowTokens }),
-    ...(softShare === undefined ? {} : { softShare }),
+    ...policyNumber(given('window'), 'windowTokens'),
+    ...policyNumber(given('soft-share'), 'softShare'),
     ...(preset === undefined ? {} : { preset }),
     ...(thrift === undefined ? {} : { thrift }),
   };
-  const problem = policyProblem(policy);
-  if (problem !== undefined) throw new SettingError(`--window or --soft-share: ${problem}`);
-  return policy;
 }
 
-function presetOf(name: unknown, where: string): PresetName | undefined {
-  if (name === undefined) return undefined;
-  if (typeof name === 'string' && Object.hasOwn(PRESETS, name)) return name as PresetName;
+/** A field of a policy; what is wrong with it is said of the setting, the only name that the user has seen. */
+function policyNumber(
+  given: Given | undefined,
+  field: 'windowTokens' | 'softShare',
+): Partial<ModelPolicy> {
+  const number = numberOf(given);
+  if (given === undefined || number === undefined) return {};
+  const problem = policyProblem({ model: '', [field]: number });
+  if (problem !== undefined) throw new SettingError(problem.replace(field, () => given.where));
+  return { [field]: number };
+}
+
+/** The one of some names that was given. */
+function nameOf<Name extends string>(
+  given: Given | undefined,
+  names: Readonly<Record<Name, unknown>>,
+): Name | undefined {
+  if (given?.value === undefined) return undefined;
+  const { value, where } = given;
+  if (typeof value === 'string' && Object.hasOwn(names, value)) return value as Name;
+  const all = Object.keys(names);
+  const meant = typeof value === 'string' ? didYouMean(value, all) : '';
   throw new SettingError(
-    `${where} must be one of ${Object.keys(PRESETS).join(', ')}, not ${JSON.stringify(name)}${meant(name, PRESETS)}`,
+    `${where} must be one of ${all.join(', ')}, not ${JSON.stringify(value)}${meant}`,
   );
-}
-
-function thriftOf(name: unknown, where: string): Thrift | undefined {
-  if (name === undefined) return undefined;
-  if (typeof name === 'string' && Object.hasOwn(THRIFT, name)) return name as Thrift;
-  throw new SettingError(
-    `${where} must be one of ${Object.keys(THRIFT).join(', ')}, not ${JSON.stringify(name)}${meant(name, THRIFT)}`,
-  );
-}
-
-function meant(name: unknown, names: object): string {
-  return typeof name === 'string' ? didYouMean(name, Object.keys(names)) : '';
 }
 
 function policiesOf({ policies = [] }: JsonObject): readonly ModelPolicy[] {
@@ -206,8 +209,8 @@ function policiesOf({ policies = [] }: JsonObject): readonly ModelPolicy[] {
     const { compaction = 'on' } = policy;
     if (compaction !== 'on' && compaction !== 'off')
       throw new SettingError(`${where}.compaction must be on or off`);
-    presetOf(policy['preset'], `${where}.preset`);
-    thriftOf(policy['thrift'], `${where}.thrift`);
+    nameOf({ value: policy['preset'], where: `${where}.preset` }, PRESETS);
+    nameOf({ value: policy['thrift'], where: `${where}.thrift` }, THRIFT);
     const known = policy as unknown as ModelPolicy;
     const problem = policyProblem(known);
     if (problem !== undefined) throw new SettingError(`${where}.${problem}`);
