@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { providerServer, type ProviderServer } from '@bobbin/testing';
+import { upstreamsFrom } from '../src/gateway/wrapping.ts';
 import { bobbin, here, SHIM, start } from './run.ts';
 
 function folderFor(t: TestContext): string {
@@ -106,6 +107,10 @@ const MISTAKES: readonly (readonly [args: readonly string[], stderr: RegExp])[] 
   [['serve', '--openai', 'here'], /^bobbin: upstream "here": must be an address such as/],
   [['serve', '--preset', 'no'], /^bobbin: --preset must be one of ladder, .*, not "no"; see/],
   [['serve', '--artifacts', 's3://b'], /^bobbin: artifacts s3:\/\/b: set AWS_ACCESS_KEY_ID and/],
+  [
+    ['wrap', '--host=0.0.0.0', '--', 'claude'],
+    /^bobbin: wrap takes no --host: .* 127\.0\.0\.1 only/,
+  ],
   [['wrap'], /^bobbin: give -- and one of claude, codex, opencode, pi; see bobbin wrap --help$/],
   [['wrap', '--', 'vim'], /^bobbin: give -- and one of .*, not "vim"; see bobbin wrap --help$/],
 ];
@@ -181,13 +186,14 @@ test('wrap uses a gateway that runs: with its token, without other options, and 
   const [url] = await listening(child);
   const at = ['wrap', '--port', new URL(url).port];
   const tokens = ['--token', 'abc', '--api-token', 'xyz'];
+  const addresses = { ANTHROPIC_BASE_URL: 'http://team:7077', OPENAI_BASE_URL: `${url}/v1` };
   const wrapped = await bobbin([...at, ...tokens, '--window', '9000', '--', 'claude', '-p'], {
-    env,
+    env: { ...env, ...addresses },
   });
   provider.expectDone();
   assert.deepEqual([wrapped.status, wrapped.stdout], [3, 'Hello.\n']);
   assert.deepEqual(wrapped.stderr.split('\n').slice(0, 2), [
-    `bobbin: --window not used: the gateway at ${url} runs already, with settings of its own`,
+    `bobbin: --window, ANTHROPIC_BASE_URL not used: the gateway at ${url} runs already, with settings of its own`,
     `${SAVED}, by all clients of the gateway`,
   ]);
   const refused = await bobbin([...at, '--', 'claude', '-p'], { env });
@@ -197,6 +203,43 @@ test('wrap uses a gateway that runs: with its token, without other options, and 
   const codex = await bobbin([...at, '--token', 'abc', '--', 'codex'], { env });
   assert.deepEqual([codex.status, codex.stdout], [2, '']);
   assert.match(codex.stderr, /^bobbin: codex cannot send the token .*: give another --port/);
+});
+
+function taken(url: string): string | undefined {
+  return upstreamsFrom({ ANTHROPIC_BASE_URL: url }).anthropic;
+}
+
+test('wrap ignores an address that the agent has only if it is a gateway of this machine', async (t) => {
+  const local = ['localhost', '127.0.0.1', '127.1', '127.9.9.9', '[::1]', '0.0.0.0'];
+  for (const host of local) assert.equal(taken(`http://${host}:7077`), undefined, host);
+  const others = ['http://team:7077', 'http://localhost:8080', 'http://127.0.0.1.example:7077'];
+  assert.deepEqual(others.map(taken), others);
+  assert.deepEqual(upstreamsFrom({ OPENAI_BASE_URL: 'http://a', BOBBIN_OPENAI: 'http://b' }), {});
+
+  const { env } = agentNamed(t, 'claude', ASKS);
+  const { stdout } = await bobbin(['wrap', '--port', '0', '--', 'claude', '-p'], {
+    env: { ...env, ANTHROPIC_BASE_URL: 'http://team.invalid:7077' },
+  });
+  assert.match(stdout, /the upstream did not answer: .*team\.invalid/);
+});
+
+test('wrap says so if no request came through the gateway, or if no provider answered', async (t) => {
+  const idle = agentNamed(t, 'claude', "console.log(process.env.ANTHROPIC_BASE_URL + '.');");
+  const none = await bobbin(['wrap', '--port', '0', '--', 'claude'], { env: idle.env });
+  const url = none.stdout.trim().slice(0, -1);
+  assert.equal(
+    none.stderr,
+    `bobbin: no request to a model came through the gateway at ${url}, the address that the agent was given\n`,
+  );
+  const asking = agentNamed(t, 'claude', ASKS);
+  const nobody = ['--anthropic', 'http://127.0.0.1:9'];
+  const lost = await bobbin(['wrap', '--port', '0', ...nobody, '--', 'claude'], {
+    env: asking.env,
+  });
+  assert.equal(
+    lost.stderr,
+    'bobbin: 1 step, 0 compactions; what was saved is not known: the provider did not answer, refused, or reported no usage\n',
+  );
 });
 
 test('wrap passes a signal on to its agent, and its exit code says which one ended the agent', async (t) => {

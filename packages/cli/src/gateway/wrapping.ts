@@ -60,21 +60,28 @@ async function gatewayFor(values: GatewayValues): Promise<UsedGateway> {
   return { ...gateway, users: 'the agent' };
 }
 
-/** Where the agent would have sent its requests by itself, unless that is a gateway at the usual port. */
-function upstreamsFrom(env: NodeJS.ProcessEnv): GatewayValues {
-  const of = (variable: string, setting: string): string | undefined =>
-    env[variableOf(setting)] === undefined &&
-    URL.parse(env[variable] ?? '')?.port !== `${USUAL_PORT}`
-      ? env[variable] || undefined
-      : undefined;
-  const [anthropic, openai] = [
-    of('ANTHROPIC_BASE_URL', 'anthropic'),
-    of('OPENAI_BASE_URL', 'openai'),
-  ];
-  return {
-    ...(anthropic === undefined ? {} : { anthropic }),
-    ...(openai === undefined ? {} : { openai }),
-  };
+/** The variable that gives an agent another address, by the setting that takes it over. */
+const BASE_URLS = { anthropic: 'ANTHROPIC_BASE_URL', openai: 'OPENAI_BASE_URL' } as const;
+
+type Provider = keyof typeof BASE_URLS;
+
+/** Where the agent would have sent its requests by itself, unless that is this machine's gateway at the usual port. */
+export function upstreamsFrom(env: NodeJS.ProcessEnv): Partial<Record<Provider, string>> {
+  const upstreams: Partial<Record<Provider, string>> = {};
+  for (const provider of ['anthropic', 'openai'] as const) {
+    const url = env[BASE_URLS[provider]] ?? '';
+    const hasSetting = (env[variableOf(provider)] ?? '') !== '';
+    if (url !== '' && !hasSetting && !isLocalAt(url, USUAL_PORT)) upstreams[provider] = url;
+  }
+  return upstreams;
+}
+
+/** Addresses that lead to this machine. A connection to 0.0.0.0 or [::] does too. */
+const THIS_MACHINE = /^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\])$/;
+
+function isLocalAt(address: string, port: number): boolean {
+  const url = URL.parse(address);
+  return url !== null && url.port === `${port}` && THIS_MACHINE.test(url.hostname);
 }
 
 async function isGateway(url: string): Promise<boolean> {
@@ -96,15 +103,28 @@ const REACHING: ReadonlySet<string> = new Set([
   'log-level',
 ]);
 
+function unusedOptions(values: GatewayValues): readonly string[] {
+  return Object.keys(values).flatMap((name) => (REACHING.has(name) ? [] : [`--${name}`]));
+}
+
+/** The variables whose addresses the agent would have used by itself, unless they lead to the gateway at a port. */
+function unusedVariables(values: GatewayValues, port: number): readonly string[] {
+  return (['anthropic', 'openai'] as const).flatMap((provider) => {
+    const url = upstreamsFrom(process.env)[provider];
+    const isUnused = url !== undefined && values[provider] === undefined && !isLocalAt(url, port);
+    return isUnused ? [BASE_URLS[provider]] : [];
+  });
+}
+
 function runningAt(
   url: string,
   { token, apiToken = token }: GatewaySettings['options'],
   values: GatewayValues,
 ): UsedGateway {
-  const unused = Object.keys(values).filter((name) => !REACHING.has(name));
+  const unused = [...unusedOptions(values), ...unusedVariables(values, Number(new URL(url).port))];
   if (unused.length > 0)
     writeError(
-      `${unused.map((name) => `--${name}`).join(', ')} not used: the gateway at ${url} runs already, with settings of its own`,
+      `${unused.join(', ')} not used: the gateway at ${url} runs already, with settings of its own`,
     );
   const headers = apiToken === undefined ? {} : { 'x-bobbin-token': apiToken };
   return {
@@ -152,17 +172,21 @@ function signalled(signal: NodeJS.Signals | null): number {
 /** What was saved, or why that is not known. */
 async function savedSince(gateway: UsedGateway, at: number): Promise<string> {
   try {
-    const line = savedLine(await gateway.sumSince(at));
+    const sum = await gateway.sumSince(at);
+    if (sum.requests === 0)
+      return `no request to a model came through the gateway at ${gateway.url}, the address that the agent was given`;
+    const line = savedLine(sum);
     return gateway.users === 'the agent' ? line : `${line}, by all clients of the gateway`;
   } catch (error) {
     return `what was saved is not known: the gateway at ${gateway.url} failed: ${(error as Error).message}`;
   }
 }
 
-/** What was saved, or that nothing was. */
+/** What was saved, or that nothing is known of it. */
 function savedLine({ requests, compactions, fullTokens, savedTokens: saved }: Sum): string {
   const steps = `${counted(requests, 'step')}, ${counted(compactions, 'compaction')}`;
-  if (fullTokens === 0) return `${steps}; the provider reported no usage`;
+  if (fullTokens === 0)
+    return `${steps}; what was saved is not known: the provider did not answer, refused, or reported no usage`;
   const share = Math.round((100 * saved) / fullTokens);
   const what = saved < 0 ? 'cost more, net' : 'saved, net';
   return `${steps}; input worth ${Math.abs(saved).toLocaleString('en')} tokens ${what} (${Math.abs(share)} % of ${fullTokens.toLocaleString('en')})`;
