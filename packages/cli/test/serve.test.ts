@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -63,8 +63,11 @@ test('serve takes its settings from options, the environment and a file, and end
   const config = join(folder, 'gateway.json');
   const policies = [{ model: 'gpt-', windowTokens: 50_000, preset: 'pi' }];
   writeFileSync(config, JSON.stringify({ port: 1, openai: 'http://127.0.0.1:9', policies }));
+  // A folder of an earlier version may have the name of a file.
+  const store = join(folder, 'store.db');
+  mkdirSync(store);
   const child = start(['serve', '--port', '0', '--config', config, '--log-level', 'silent'], {
-    env: { BOBBIN_OPENAI: provider.origin, BOBBIN_STORE: join(folder, 'store') },
+    env: { BOBBIN_OPENAI: provider.origin, BOBBIN_STORE: store },
   });
   t.after(() => child.kill('SIGKILL'));
   const [url, stderr] = await listening(child);
@@ -106,6 +109,14 @@ const MISTAKES: readonly (readonly [args: readonly string[], stderr: RegExp])[] 
   [['serve', '--host', '0.0.0.0'], /^bobbin: host 0\.0\.0\.0 can be reached .*: give --token \(or/],
   [['serve', '--openai', 'here'], /^bobbin: upstream "here": must be an address such as/],
   [['serve', '--preset', 'no'], /^bobbin: --preset must be one of ladder, .*, not "no"; see/],
+  [
+    ['serve', '--store', 'none.db'],
+    /^bobbin: store none\.db must be a folder or a postgres:\/\/ address, not a file; see/,
+  ],
+  [
+    ['serve', '--store', import.meta.filename],
+    /^bobbin: store .* must be a folder .*, not a file; see/,
+  ],
   [['serve', '--artifacts', 's3://b'], /^bobbin: artifacts s3:\/\/b: set AWS_ACCESS_KEY_ID and/],
   [
     ['wrap', '--host=0.0.0.0', '--', 'claude'],
@@ -117,10 +128,13 @@ const MISTAKES: readonly (readonly [args: readonly string[], stderr: RegExp])[] 
 
 for (const [args, stderr] of MISTAKES)
   test(`bobbin ${args.join(' ')} is refused in one line`, async (t) => {
-    const env = { XDG_DATA_HOME: folderFor(t), AWS_ACCESS_KEY_ID: '' };
-    const outcome = await here(args, { env });
+    const cwd = folderFor(t);
+    const env = { XDG_DATA_HOME: cwd, AWS_ACCESS_KEY_ID: '' };
+    const outcome = await here(args, { cwd, env });
     assert.equal(outcome.status, 2);
     assert.match(outcome.stderr.trim(), stderr);
+    assert.doesNotMatch(outcome.stderr.trim(), /\n/);
+    assert.equal(existsSync(join(cwd, 'none.db')), false);
   });
 
 /** A folder with an agent of a name, and the environment in which it is found. */

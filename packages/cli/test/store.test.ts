@@ -75,8 +75,10 @@ test('store list prints a line for each thread, with what its name does not say'
 
 test('a store that is to be read must be there, and nothing is made of what is none', async (t) => {
   const home = folder(t);
-  mkdirSync(join(home, 'photos', 'summer'), { recursive: true });
-  for (const place of ['none.db', 'none', 'photos'])
+  for (const name of ['photos', 'photos.db'])
+    mkdirSync(join(home, name, 'summer'), { recursive: true });
+  const inFolder = ' in this folder: neither threads.db of a gateway nor session files';
+  for (const place of ['none.db', 'none', 'photos', 'photos.db'])
     for (const action of [
       ['list', place],
       ['verify', place],
@@ -85,16 +87,37 @@ test('a store that is to be read must be there, and nothing is made of what is n
     ])
       assert.deepEqual(
         await here(['store', ...action], { cwd: home }),
-        { status: 1, stdout: '', stderr: `bobbin: ${place}: there is no store\n` },
+        {
+          status: 1,
+          stdout: '',
+          stderr: `bobbin: ${place}: there is no store${place.startsWith('photos') ? inFolder : ''}\n`,
+        },
         action.join(' '),
       );
-  assert.deepEqual(readdirSync(home), ['photos']);
+  assert.deepEqual(readdirSync(home), ['photos', 'photos.db']);
   await fill(join(home, 'sessions'));
   assert.deepEqual(await here(['store', 'verify', 'sessions', '--tenant', 'typo'], { cwd: home }), {
     status: 2,
     stdout: '',
     stderr: 'bobbin: sessions: tenant "typo" has no threads there\n',
   });
+});
+
+test('the folder of a gateway is taken as the store in it, whatever its name', async (t) => {
+  const home = folder(t);
+  await fill(join(home, 'sessions'));
+  const store = (...args: readonly string[]) => here(['store', ...args], { cwd: home });
+  for (const name of ['gateway', 'gateway.db']) {
+    mkdirSync(join(home, name));
+    assert.equal((await store('copy', 'sessions', `${name}/threads.db`)).status, 0);
+    const listed = await store('list', name);
+    assert.deepEqual([listed.status, listed.stdout.split('\n').length], [0, 3], listed.stderr);
+    assert.match((await store('verify', name)).stdout, /^2 threads, .* verified; 0 problems\n$/);
+    assert.equal((await store('migrate', name)).stdout, `${name} is up to date\n`);
+    assert.equal((await store('copy', 'sessions', name)).status, 0);
+    const left = readdirSync(join(home, name)).filter((file) => !file.startsWith('threads.db'));
+    assert.deepEqual(left, []);
+  }
 });
 
 test('an older store is read after it was brought up to date', async (t) => {

@@ -3,7 +3,7 @@ import type { Store, ThreadId } from '@bobbin/core';
 import type { NotedThread } from '@bobbin/stores';
 import { parseOptions, type Command, type OptionTable, type OptionValues } from '../command.ts';
 import { EXIT, InputError, UsageError } from '../failure.ts';
-import { gatewayArtifacts, storeIn, withLedger } from '../gateway/gateway-place.ts';
+import { gatewayArtifacts, withLedger } from '../gateway/gateway-place.ts';
 import { counted } from '../output/figures.ts';
 import { shownPlace, withStore } from '../input/store-place.ts';
 import { write } from '../input/text-stream.ts';
@@ -74,7 +74,7 @@ async function eraseIn(
   const artifacts = await artifactsIn(values.artifacts ?? gatewayArtifacts(place));
   const { erase, eraseOld } = await import('@bobbin/stores');
   const now = Date.now();
-  return withStore(storeIn(place), true, (store) =>
+  return withStore(place, true, (store) =>
     withLedger(place, async (ledger) => {
       const noted = (await ledger?.threads(tenant)) ?? [];
       // Artifacts may be left of threads that are gone.

@@ -43,7 +43,7 @@ export const storeCommand: Command = {
   name: 'store',
   operands: 'list STORE | copy FROM TO | verify STORE | sweep STORE | rotate STORE | migrate STORE',
   about:
-    'list prints one line for each thread: tenant, name, messages, version of the plan, when it was last written to, and its first request. copy takes all threads with their forks, plans and events from one store to another and verifies the copy; broken off, it can be repeated. verify checks every hash, place and reference. sweep removes artifacts that no plan points to, past plans included, and that have expired or whose threads are gone. rotate encrypts every artifact with the current key. migrate makes a store, or brings one of an earlier version up to date; all others change nothing of a store that they read. A store is a PostgreSQL address (postgres://…), a SQLite file (….db, ….sqlite), or a folder of JSONL files.',
+    'list prints one line for each thread: tenant, name, messages, version of the plan, when it was last written to, and its first request. copy takes all threads with their forks, plans and events from one store to another and verifies the copy; broken off, it can be repeated. verify checks every hash, place and reference. sweep removes artifacts that no plan points to, past plans included, and that have expired or whose threads are gone. rotate encrypts every artifact with the current key. migrate makes a store, or brings one of an earlier version up to date; all others change nothing of a store that they read. A store is a PostgreSQL address (postgres://…), a SQLite file (….db, ….sqlite), a folder of JSONL files, or the folder of a gateway.',
   options: OPTIONS,
   examples: [
     'bobbin store list sessions.db',

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { ArtifactStore } from '@bobbin/core';
@@ -59,10 +60,19 @@ async function openPostgres(url: string): Promise<Opened> {
 }
 
 async function openSqlite(folder: string): Promise<Opened> {
+  assertNoFile(folder);
   await makeFolders(folder);
   // What was acknowledged survives the end of the process; a power failure may take back the newest requests.
   const store = sqliteStore(join(folder, 'threads.db'), { sync: 'normal' });
   return { store, ledger: sqliteLedger(join(folder, 'ledger.db')), shown: folder };
+}
+
+/** A new folder that is named like a file would be taken for one by everybody. */
+function assertNoFile(place: string): void {
+  const there = statSync(place, { throwIfNoEntry: false });
+  const isFile = there === undefined ? /\.(?:db|sqlite3?)$/.test(place) : !there.isDirectory();
+  if (isFile)
+    throw new SettingError(`store ${place} must be a folder or a postgres:// address, not a file`);
 }
 
 function folderOf(place: string | undefined, usual: string): string {
