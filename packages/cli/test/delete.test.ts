@@ -55,7 +55,38 @@ test('threads, old threads and tenants are erased, with their artifacts', async 
   assert.equal((await erase('--older-than', '0')).stdout, 'acme: 2 threads erased\n');
   assert.equal(holds(home, 'the secret of'), false);
   assert.equal(holds(home, 'the artifact of'), false);
-  assert.equal((await erase('--all')).stdout, 'acme: 0 threads erased\n');
+  assert.deepEqual(await erase('--all'), {
+    status: 2,
+    stdout: '',
+    stderr: nothingOf('acme', 'a.db'),
+  });
+});
+
+function nothingOf(tenant: string, place: string): string {
+  return `bobbin: ${place}: tenant "${tenant}" has nothing there; bobbin store list ${place} prints the tenants\n`;
+}
+
+test('a tenant that has nothing is an error, and one that has only artifacts left is not', async (t) => {
+  const home = await filled(t);
+  const erase = (place: string, tenant: string, ...scope: readonly string[]) =>
+    here(['delete', place, '--tenant', tenant, ...scope], { cwd: home });
+  const gateway = await gatewayFolder(t);
+  for (const place of ['a.db', gateway])
+    for (const scope of [['--all'], ['--older-than', '0']])
+      assert.deepEqual(await erase(place, 'nope', ...scope), {
+        status: 2,
+        stdout: '',
+        stderr: nothingOf('nope', place),
+      });
+  const known = await erase(gateway, 'acme', '--older-than', '90');
+  assert.deepEqual([known.status, known.stdout], [0, 'acme: 0 threads erased\n']);
+  const mistyped = await erase('a.db', 'nope', '--all', '--artifacts', 'artifacts');
+  assert.deepEqual([mistyped.status, mistyped.stderr], [2, nothingOf('nope', 'a.db')]);
+
+  assert.equal((await erase('a.db', 'acme', '--all')).stdout, 'acme: 3 threads erased\n');
+  const again = await erase('a.db', 'acme', '--all', '--artifacts', 'artifacts');
+  assert.deepEqual([again.status, again.stdout], [0, 'acme: 0 threads erased\n']);
+  assert.equal(holds(home, 'the artifact of'), false);
 });
 
 /** A gateway's folder: some threads in its store, and some in its ledger. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Store, ThreadId } from '@bobbin/core';
-import type { NotedThread } from '@bobbin/stores';
+import type { KeptArtifacts, Ledger, NotedThread } from '@bobbin/stores';
 import { parseOptions, type Command, type OptionTable, type OptionValues } from '../command.ts';
 import { EXIT, InputError, UsageError } from '../failure.ts';
 import { gatewayArtifacts, withLedger } from '../gateway/gateway-place.ts';
@@ -9,7 +9,11 @@ import { shownPlace, withStore } from '../input/store-place.ts';
 import { write } from '../input/text-stream.ts';
 
 const OPTIONS = {
-  tenant: { type: 'string', value: 'NAME', help: 'Whose threads are erased.' },
+  tenant: {
+    type: 'string',
+    value: 'NAME',
+    help: 'Whose threads are erased. bobbin store list prints the tenants.',
+  },
   thread: {
     type: 'strings',
     value: 'NAME',
@@ -36,7 +40,7 @@ export const deleteCommand: Command = {
   name: 'delete',
   operands: 'STORE',
   about:
-    'Erases threads of one tenant: messages, plans, summaries, events, the search index and, with --artifacts, what was moved out of prompts. What a gateway noted of their requests goes with them. It asks nothing and cannot be undone. A store is a PostgreSQL address (postgres://…), a SQLite file (….db, ….sqlite), a folder of JSONL files, or the folder of a gateway.',
+    'Erases threads of one tenant: messages, plans, summaries, events, the search index, and what was moved out of prompts: in the folder of a gateway always, elsewhere with --artifacts. What a gateway noted of their requests goes with them. It asks nothing and cannot be undone. A store is a PostgreSQL address (postgres://…), a SQLite file (….db, ….sqlite), a folder of JSONL files, or the folder of a gateway.',
   options: OPTIONS,
   examples: [
     'bobbin delete sessions.db --tenant acme --thread support-42 --artifacts artifacts',
@@ -69,29 +73,75 @@ async function eraseIn(
   tenant: string,
   values: Values,
 ): Promise<readonly ThreadId[]> {
-  const threads = values.thread as readonly ThreadId[] | undefined;
   const maxAgeMs = ageOf(values['older-than']);
   const artifacts = await artifactsIn(values.artifacts ?? gatewayArtifacts(place));
-  const { erase, eraseOld } = await import('@bobbin/stores');
-  const now = Date.now();
   return withStore(place, true, (store) =>
     withLedger(place, async (ledger) => {
       const noted = (await ledger?.threads(tenant)) ?? [];
-      // Artifacts may be left of threads that are gone.
-      if (threads !== undefined && values.artifacts === undefined)
-        await assertThere(place, store, noted, { tenant, threads });
-      if (maxAgeMs === undefined) {
-        const what = threads === undefined ? { tenant } : { tenant, threads };
-        // The ledger first: broken off, the threads are still there to be named again.
-        await ledger?.delete(what);
-        const gone = noted.filter(({ thread }) => threads?.includes(thread) ?? true);
-        return both(gone, await erase(store, artifacts, what));
-      }
-      const { stored, gone } = await oldThreads(store, noted, tenant, now - maxAgeMs);
-      await ledger?.delete({ tenant, threads: both(gone, stored) });
-      return both(gone, await eraseOld(store, artifacts, tenant, { maxAgeMs, now }));
+      const hasThreads = noted.length > 0 || (await store.threads(tenant, 1)).length > 0;
+      const from = { place, store, ledger, artifacts, noted };
+      const erased =
+        maxAgeMs === undefined
+          ? await eraseNamed(from, tenant, values)
+          : await eraseAged(from, tenant, maxAgeMs);
+      if (!hasThreads && erased.artifacts === 0) throw unknownTenant(place, tenant);
+      return erased.threads;
     }),
   );
+}
+
+interface Source {
+  readonly place: string;
+  readonly store: Store;
+  readonly ledger: Ledger | undefined;
+  readonly artifacts: KeptArtifacts | undefined;
+  /** What the ledger has of the tenant. */
+  readonly noted: readonly NotedThread[];
+}
+
+interface Erased {
+  readonly threads: readonly ThreadId[];
+  /** How many artifacts went with all or named threads: they may be left of threads that are gone. */
+  readonly artifacts: number;
+}
+
+/** Erases the threads that were named, or all that a tenant has. */
+async function eraseNamed(
+  { place, store, ledger, artifacts, noted }: Source,
+  tenant: string,
+  values: Values,
+): Promise<Erased> {
+  const threads = values.thread as readonly ThreadId[] | undefined;
+  // Artifacts may be left of threads that are gone.
+  if (threads !== undefined && values.artifacts === undefined)
+    await assertThere(place, store, noted, { tenant, threads });
+  const what = threads === undefined ? { tenant } : { tenant, threads };
+  const gone = noted.filter(({ thread }) => threads?.includes(thread) ?? true);
+  const { erase } = await import('@bobbin/stores');
+  // The threads last: broken off, they are still there to be named again.
+  await ledger?.delete(what);
+  const count = (await artifacts?.delete(what)) ?? 0;
+  return { threads: both(gone, await erase(store, undefined, what)), artifacts: count };
+}
+
+async function eraseAged(
+  { store, ledger, artifacts, noted }: Source,
+  tenant: string,
+  maxAgeMs: number,
+): Promise<Erased> {
+  const { eraseOld } = await import('@bobbin/stores');
+  const now = Date.now();
+  const { stored, gone } = await oldThreads(store, noted, tenant, now - maxAgeMs);
+  await ledger?.delete({ tenant, threads: both(gone, stored) });
+  const erased = await eraseOld(store, artifacts, tenant, { maxAgeMs, now });
+  return { threads: both(gone, erased), artifacts: 0 };
+}
+
+/** A mistyped name must not look as if its threads were erased. */
+function unknownTenant(place: string, tenant: string): InputError {
+  const shown = shownPlace(place);
+  const problem = `tenant ${JSON.stringify(tenant)} has nothing there; bobbin store list ${shown} prints the tenants`;
+  return new InputError(shown, undefined, problem);
 }
 
 function both(noted: readonly NotedThread[], stored: readonly ThreadId[]): readonly ThreadId[] {
@@ -139,7 +189,7 @@ function ageOf(days: string | undefined): number | undefined {
   return Number(days) * DAY_MS;
 }
 
-async function artifactsIn(folder: string | undefined) {
+async function artifactsIn(folder: string | undefined): Promise<KeptArtifacts | undefined> {
   if (folder === undefined) return undefined;
   if (!existsSync(folder)) throw new InputError(folder, undefined, 'there is no such folder');
   const { folderArtifacts } = await import('@bobbin/stores/artifacts');
