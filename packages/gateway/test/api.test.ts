@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { test, type TestContext } from 'node:test';
-import { providerServer } from '@bobbin/testing';
+import { providerServer, type ProviderServer } from '@bobbin/testing';
 import { bareUpstream, runningGateway, until, type RunningGateway } from './running-gateway.ts';
 
 const LONG = 'The tide table of the harbour, line by line. '.repeat(60);
 
 interface Thread {
   readonly gateway: RunningGateway;
+  readonly provider: ProviderServer;
   readonly base: string;
   readonly get: (path: string) => Promise<Record<string, unknown>>;
   readonly post: (path: string, body?: object) => Promise<Record<string, unknown>>;
@@ -49,6 +50,7 @@ async function compactedThread(t: TestContext): Promise<Thread> {
   const base = `${gateway.url}/bobbin/v1/tenants/${tenant}/threads/a%2Fb%20c`;
   return {
     gateway,
+    provider,
     base,
     say,
     get: async (path) => read(await fetch(base + path)),
@@ -121,6 +123,19 @@ test('undo, pin and compact change the next request of the running conversation'
   assert.deepEqual(await post('/undo'), { done: true });
   assert.equal((await get(''))['version'], before + 2);
   assert.ok(['continued', 'compacted'].includes((await say()) ?? ''));
+});
+
+test('the prompt of a thread is the one that was sent', async (t) => {
+  const { provider, get, say } = await compactedThread(t);
+  await say();
+  const { messages } = (await get('/prompt')) as {
+    messages: { message: { role: string; parts: { text?: string }[] } }[];
+  };
+  const sent = provider.requests.at(-1)?.body['messages'] as { role: string; content: string }[];
+  assert.deepEqual(
+    messages.map(({ message: { role, parts } }) => [role, parts[0]?.text]),
+    sent.map(({ role, content }) => [role, content]),
+  );
 });
 
 test('after an undo of the only compaction, requests go out as they come', async (t) => {

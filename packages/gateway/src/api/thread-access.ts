@@ -3,6 +3,7 @@ import type { ModelTable, StoredPlan, ThreadKey } from '@bobbin/core/internal';
 import type { GatewayStores, ModelPolicy } from '../config/gateway-config.ts';
 import { policyFor } from '../config/model-policy.ts';
 import type { Observer } from '../observe/observer.ts';
+import { protocolOf } from '../protocol/endpoint.ts';
 import { ApiError, type Call } from './route.ts';
 
 export interface ApiOptions extends GatewayStores {
@@ -44,8 +45,8 @@ export class ThreadAccess {
     return found;
   }
 
-  /** A session on a thread, under the policy of the model that it was used with last. */
-  async session(call: Call): Promise<Session> {
+  /** A session on a thread, under the policy and the rules of the model that it was used with last. */
+  async session(call: Call): Promise<Session<object>> {
     const { store, artifacts, ledger, policies, models, observer } = this.options;
     const key = this.keyOf(call);
     const head = await this.headOf(call);
@@ -54,6 +55,7 @@ export class ThreadAccess {
     const { windowTokens, policy, budget } = policyFor(model, policies, models);
     const bobbin = createBobbin({
       ...(model === '' ? {} : { model }),
+      codec: protocolOf(last?.protocol).codec,
       models,
       window: windowTokens,
       budget,

@@ -19,6 +19,11 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map([
   ['/messages/count_tokens', { protocol: anthropic, kind: 'count' }],
 ]);
 
+/** The protocol of a name. What no gateway has sent yet is shown as Chat Completions would have it. */
+export function protocolOf(name: string | undefined): Protocol {
+  return [responses, anthropic].find((protocol) => protocol.name === name) ?? chat;
+}
+
 /** The endpoint of a request; undefined for anything that is relayed as it is. */
 export function endpointOf(method: string, url: string): Endpoint | undefined {
   if (method !== 'POST') return undefined;
