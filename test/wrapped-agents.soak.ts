@@ -174,7 +174,7 @@ async function output(
   { upstream, work, env }: { upstream: string; work: string; env: NodeJS.ProcessEnv },
 ): Promise<readonly [code: number | null, text: string]> {
   const to = ['--port', '0', '--openai', upstream, '--anthropic', upstream, '--window', WINDOW];
-  const all = [...process.execArgv, SHIM, 'wrap', ...to, '--', name, ...args];
+  const all = [SHIM, 'wrap', ...to, '--', name, ...args];
   const child = spawn(process.execPath, all, {
     cwd: work,
     env,
