@@ -6,7 +6,7 @@ import OpenAI from 'openai';
 import { memoryStore, type Store, type ThreadId } from '@bobbin/core';
 import { providerServer, type ProviderServer } from '@bobbin/testing';
 import { DEFAULT_LIMITS } from '../src/config/gateway-config.ts';
-import { runningGateway, until, type RunningGateway } from './running-gateway.ts';
+import { bareUpstream, runningGateway, until, type RunningGateway } from './running-gateway.ts';
 
 type Messages = OpenAI.ChatCompletionMessageParam[];
 
@@ -129,6 +129,33 @@ test('an edited history is a fork, which the edit is not seen in', async (t) => 
   assert.deepEqual(
     paths.map((path) => path.map(({ message }) => message.original)),
     [edited.slice(0, -1), messages.slice(0, -1)],
+  );
+});
+
+test('each protocol reads its own messages, with one credential and one model', async (t) => {
+  const upstream = await bareUpstream(t, (_, outgoing) => outgoing.end('{}'));
+  const upstreams = { openai: upstream.url, anthropic: upstream.url };
+  const gateway = await runningGateway(t, { upstreams });
+  const messages = [
+    { role: 'user', content: 'Read it.' },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'read', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'Read.' }] },
+  ];
+  const send = (path: string, sent: readonly object[], thread: string): Promise<Response> =>
+    fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { authorization: 'Bearer k', 'x-bobbin-thread': thread },
+      body: JSON.stringify({ model: 'm', max_tokens: 9, messages: sent }),
+    });
+  await (await send('/v1/chat/completions', messages.slice(0, 1), 'chat')).text();
+  await (await send('/v1/messages', messages, 'messages')).text();
+  const [tenant = ''] = await gateway.store.tenants();
+  const key = { tenant, thread: 'messages' as ThreadId };
+  const [head] = await gateway.store.heads(key);
+  const path = head === undefined ? [] : await gateway.store.path(key, head);
+  assert.deepEqual(
+    path.map(({ message }) => message.parts.map(({ kind }) => kind)),
+    [['text'], ['call'], ['result']],
   );
 });
 

@@ -108,6 +108,22 @@ function ledgerSuite(name: string, open: () => Promise<Ledger>): void {
         assert.equal(await second.locate('u', some), undefined);
     });
 
+    test('a later request that is written comes before an earlier one that waits', async () => {
+      const [first] = both();
+      await first.begin(request('8', { tenant: 'w' }));
+      const waiting = first.begin(request('7', { tenant: 'w' }));
+      const ids = ['head-7', 'head-8'] as readonly string[] as readonly MessageId[];
+      const place = { thread: 'a', head: 'head-8', sentAt: 8_000 };
+      assert.deepEqual(await first.locate('w', ids), place);
+      assert.deepEqual(await first.locate('w', ids.toReversed()), {
+        ...place,
+        head: 'head-7',
+        sentAt: 7_000,
+      });
+      await waiting;
+      await first.delete({ tenant: 'w' });
+    });
+
     test('a name is not the beginning of another', async () => {
       const [first, second] = both();
       const [own, others] = ['task', 'task-1'] as readonly string[] as readonly ThreadId[];
