@@ -290,7 +290,18 @@ class FitJourney extends Journey {
     const { messages, budget, seed } = this.case;
     const shared = messages.slice(0, this.random.int(1, messages.length));
     this.sent = this.sent.filter(({ length }) => length <= shared.length);
-    const isShared = ({ threadVersion }: Plan): boolean => threadVersion <= shared.length;
+    const known = new Set(
+      [...this.#mirrors.values()].flatMap((thread) =>
+        thread
+          .path()
+          .slice(0, shared.length)
+          .map(({ id }) => id),
+      ),
+    );
+    // A fork goes on with a plan that is about the beginning only, and with what that plan is based on.
+    const isShared = ({ threadVersion, records }: Plan): boolean =>
+      threadVersion <= shared.length ||
+      records.every(({ span }) => span.ids.every((id) => known.has(id)));
     this.#lineage = this.#lineage.filter(isShared);
     if (this.rough !== undefined) this.rough.tried = this.rough.tried.filter(isShared);
     const turnedOff = randomConversation(seededRandom(seed + 1), {

@@ -141,17 +141,25 @@ export const DEFAULT_STYLE: RenderStyle = {
   summaryAt: 'first',
 };
 
+/** The first messages of a path. */
+export interface Beginning {
+  readonly head: MessageId | null;
+  readonly length: number;
+  /** The newest of them that a user sent, which no plan changes. */
+  readonly request: MessageId | undefined;
+}
+
 /**
  * The plan for the first messages of the path that it was made for: it shows them as before. Undefined if it begins
- * after them, or changes others.
+ * after them, or changes others, or the newest request among them.
  */
 export function planOfBeginning(
   plan: Plan,
-  { head, length }: { readonly head: MessageId | null; readonly length: number },
+  { head, length, request }: Beginning,
   indexOf: (id: MessageId) => number,
 ): Plan | undefined {
   if (plan.threadVersion <= length) return plan;
-  const isOfBeginning = (id: MessageId): boolean => indexOf(id) < length;
+  const isOfBeginning = (id: MessageId): boolean => indexOf(id) < length && id !== request;
   const changed = [
     ...plan.records.flatMap(({ span }) => span.ids),
     ...plan.hides.map(({ id }) => id),
@@ -162,7 +170,7 @@ export function planOfBeginning(
     ...plan,
     head,
     threadVersion: length,
-    pins: plan.pins.filter(isOfBeginning),
+    pins: plan.pins.filter((id) => indexOf(id) < length),
     signedFrom: Math.min(plan.signedFrom, length),
     ...(trimmedTo === undefined ? {} : { trimmedTo: Math.min(trimmedTo, length) }),
     ...(climbedAt === undefined ? {} : { climbedAt: Math.min(climbedAt, length) }),

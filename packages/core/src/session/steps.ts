@@ -1,4 +1,5 @@
 import { errorText } from '../check/error-text.ts';
+import { lastOf } from '../check/list.ts';
 import { compact } from '../compact/compact.ts';
 import type { Compaction, Job } from '../compact/compaction.ts';
 import { firstSightTokens } from '../compact/policy.ts';
@@ -6,7 +7,7 @@ import { externalizeMedia } from '../compact/rungs/externalize-media.ts';
 import { firstSight } from '../compact/rungs/first-sight.ts';
 import type { Rung } from '../compact/rungs/rung.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
-import type { MessageId } from '../message/message.ts';
+import { startsTurn, type MessageId } from '../message/message.ts';
 import { type Plan, planOfBeginning, withoutReasoningFrom } from '../plan/plan.ts';
 import { firedBecause, type Trigger, unseenTokens } from '../plan/trigger.ts';
 import { unaggressive } from '../recall/reminder.ts';
@@ -117,7 +118,8 @@ export async function inherit(work: Work, from: SessionState): Promise<boolean> 
   const { thread, config, version } = work.state;
   const { counter } = from.config;
   work.state = { ...work.state, learning: from.learning, config: { ...config, counter } };
-  const beginning = { head: thread.head?.id ?? null, length: thread.length };
+  const request = lastOf(thread.path(), ({ message }) => startsTurn(message))?.id;
+  const beginning = { head: thread.head?.id ?? null, length: thread.length, request };
   const plan = planOfBeginning(from.plan, beginning, (id) => from.thread.get(id)?.index ?? 0);
   if (plan === undefined) return false;
   // What the other session sent of these messages was shown by the same plan.
