@@ -21,7 +21,7 @@ import {
 } from '@bobbin/core/internal';
 import { cpuMs } from '@bobbin/testing';
 import { softLadder } from './soft-ladder.ts';
-import { names, speechOf, wantedArtifacts, type TurnSpeech } from '../src/recall/rehydrate.ts';
+import { names, newestTurnOf, wantedArtifacts, type NewestTurn } from '../src/recall/rehydrate.ts';
 import { LISTING, moved, round, sources, withArtifact } from './sample-artifact.ts';
 
 test('C11 an artifact that a message names is shown before the present turn, and stays there', async () => {
@@ -68,7 +68,7 @@ const reference = (n: number, hint = `when the rows of table ${n} are needed`) =
   description: `query(table ${n})`,
   hint,
 });
-const speech = (text: string, turn = 5): TurnSpeech => ({
+const speech = (text: string, turn = 5): NewestTurn => ({
   turn,
   openerIndex: 0,
   texts: [text],
@@ -131,13 +131,13 @@ test('C11 only the present turn speaks, and a pending call is one without a resu
   const nodes = Array.from({ length: thread.length }, (_, i) => thread.at(i)).filter(
     (node) => node !== undefined,
   );
-  assert.deepEqual(speechOf(nodes), {
+  assert.deepEqual(newestTurnOf(nodes), {
     turn: 2,
     openerIndex: 4,
     texts: ['Next.', '', 'Now this.'],
     pending: [{ kind: 'call', callId: 'c3', tool: 'x', args: '{"a":1}' }],
   });
-  assert.equal(speechOf([]), undefined);
+  assert.equal(newestTurnOf([]), undefined);
 });
 
 test('C11 what is found inside a running turn is shown at its end, after the newest results', async () => {

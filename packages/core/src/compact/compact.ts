@@ -346,10 +346,10 @@ class Run {
 
   /** By how much the rendered prompt exceeds the limit: what the renderer adds is counted here. */
   #overshoot(plan: Plan): number {
-    return new PromptBuilder(this.#plannedWindow(plan), plan, this.#config).tokens - this.#limit;
+    return new PromptBuilder(this.#windowOf(plan), plan, this.#config).tokens - this.#limit;
   }
 
-  #plannedWindow(plan: Plan): Window {
+  #windowOf(plan: Plan): Window {
     const nodes = this.#draft.entries.map(({ node }) => node);
     const carried = new Set(plan.carried.map(({ id }) => id));
     return {

@@ -184,7 +184,7 @@ export function excerptsTogether(
     ),
   );
   const chosen = chooser.chosen(options.fills);
-  const blocks = options.leastWorth === undefined ? chooser.blocks(chosen) : chosen;
+  const blocks = options.leastWorth === undefined ? chooser.connectedBlocks(chosen) : chosen;
   return new Map(
     cut.map(({ entry }, i) => {
       const kept = (partsOf[i] ?? []).map((part) =>
@@ -239,8 +239,8 @@ class StretchChooser {
     return part;
   }
 
-  /** The same stretches as blocks: one of a file that was read, one between the ends of any other text. */
-  blocks(chosen: readonly (readonly Stretch[])[]): readonly (readonly Stretch[])[] {
+  /** Connected blocks in the place of stretches, as long as those: one of a file that was read; of any other text its ends and one between. */
+  connectedBlocks(chosen: readonly (readonly Stretch[])[]): readonly (readonly Stretch[])[] {
     return chosen.map((stretches, i) => {
       const { text } = this.#parts[i] as { readonly text: string };
       return NUMBERED.test(text)

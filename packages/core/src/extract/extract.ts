@@ -29,7 +29,7 @@ import { repositoryEvents } from './story/repository.ts';
 import { splitTurnText } from './story/split-turn.ts';
 import { isSpoken, Story } from './story/story.ts';
 import { todoItems } from './story/todo.ts';
-import { expandedCommands, isRequest, saidByUser } from './story/user-words.ts';
+import { expandedCommands, hasUserWords, saidByUser } from './story/user-words.ts';
 
 /** A message that stays in the prompt, and what the prompt shows of it. */
 export interface Kept {
@@ -278,11 +278,11 @@ function taskOf(given: string | null, nodes: readonly Node[]): string | null {
   const loaded = new Set(
     nodes.filter(({ index }) => expanded.has(index)).map(({ message }) => textOf(message)),
   );
-  if (given === null || (isRequest(given) && !loaded.has(given))) return given;
+  if (given === null || (hasUserWords(given) && !loaded.has(given))) return given;
   for (const { message } of nodes) {
     const text = textOf(message);
     if (!startsTurn(message) || loaded.has(text)) continue;
-    if (isRequest(text)) return text;
+    if (hasUserWords(text)) return text;
     const [command = ''] = saidByUser(message);
     if (/\s/.test(command)) return command;
   }

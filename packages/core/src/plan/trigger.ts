@@ -135,7 +135,7 @@ const QUIET_SHARE = 0.2;
  * True if a trigger fires on hardly more than the floor: what the last compaction left, or what none may change. A
  * compaction would free little, and the next message would ask for another.
  */
-export function firesOnFloor(trigger: Trigger, check: TriggerInput, floor: PromptSize): boolean {
+export function firesNearFloor(trigger: Trigger, check: TriggerInput, floor: PromptSize): boolean {
   const tokens = more(floor.tokens);
   if (check.tokens >= tokens) return false;
   const contextTokens = check.contextTokens + tokens - check.tokens;

@@ -33,7 +33,7 @@ export const REHYDRATION_LIMITS: RehydrationLimits = {
 };
 
 /** The present turn: what was said in it so far. */
-export interface TurnSpeech {
+export interface NewestTurn {
   readonly turn: number;
   /** The index of the user's message that began it. */
   readonly openerIndex: number;
@@ -59,7 +59,7 @@ const HINT_WORDS: ReadonlySet<string> = new Set(
 );
 
 /** What is said in the newest turn of some messages. */
-export function speechOf(nodes: readonly Node[]): TurnSpeech | undefined {
+export function newestTurnOf(nodes: readonly Node[]): NewestTurn | undefined {
   const start = lastIndex(nodes, ({ message }) => startsTurn(message));
   const opener = nodes[start];
   if (opener === undefined) return undefined;
@@ -98,7 +98,7 @@ export function newestArtifactReferences(plan: Plan): readonly ArtifactReference
  */
 export function wantedArtifacts(
   references: readonly ArtifactReference[],
-  speech: TurnSpeech,
+  speech: NewestTurn,
   shown: Shown,
   limits: RehydrationLimits = REHYDRATION_LIMITS,
 ): readonly WantedArtifact[] {

@@ -13,10 +13,10 @@ import {
   isQuestion,
   newestArtifactReferences,
   REHYDRATION_LIMITS,
-  speechOf,
+  newestTurnOf,
   wantedArtifacts,
   type RehydrationLimits,
-  type TurnSpeech,
+  type NewestTurn,
 } from '../recall/rehydrate.ts';
 import type { PromptBuilder } from '../render/builder.ts';
 import type { Node } from '../thread/thread.ts';
@@ -41,7 +41,7 @@ const NOTHING_SHOWN: ReadonlyMap<ArtifactId, number> = new Map();
 interface Occasion {
   readonly sources: ReminderSources;
   readonly limits: RehydrationLimits;
-  readonly speech: TurnSpeech;
+  readonly speech: NewestTurn;
   readonly nodes: readonly Node[];
   readonly at: number;
 }
@@ -57,7 +57,7 @@ export async function remind(
 ): Promise<Reminded> {
   const { carried, tail } = before.thread.window(before.plan);
   const nodes = [...carried, ...tail];
-  const speech = speechOf(nodes);
+  const speech = newestTurnOf(nodes);
   if (speech === undefined) return [before, []];
   const kept = inTurn(withoutRewritten(before, prompt), speech.turn);
   const state = { ...before, reminding: withinReserve(kept, before.config) };

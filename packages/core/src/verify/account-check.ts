@@ -8,7 +8,7 @@ import { deletedSince, deniedBy, failedSince, withItemState } from './record-den
 import type { Evidence } from './evidence.ts';
 import { CITATION, judge, sentenceAndQuotes, type Verdict } from './judge.ts';
 import type { Correction } from './report.ts';
-import { allows, givesOrders, isStep, saysWhatToDo, wishIn } from './wishes.ts';
+import { saysWhatIsAllowed, givesOrders, isStep, saysWhatToDo, wishIn } from './wishes.ts';
 
 /** A claim counts as said by a speaker when this share of its words is in one line of theirs. */
 export const SAID = 0.6;
@@ -166,7 +166,9 @@ export class AccountCheck {
     if (this.#obeysTool(sentence, wish)) return this.#planted(sentence, wish ?? sentence);
     if (verdict.kind === 'correct') return undefined;
     const said =
-      wish !== undefined || allows(sentence) ? turnedRound(sentence, this.#orders) : undefined;
+      wish !== undefined || saysWhatIsAllowed(sentence)
+        ? turnedRound(sentence, this.#orders)
+        : undefined;
     if (said !== undefined)
       return { kind: 'removed', claim: sentence, because: `the ${said.by} said: ${said.text}` };
     const stated = withItemState(sentence, this.#truth);

@@ -58,7 +58,7 @@ export function wishIn(sentence: string): string | undefined {
 }
 
 /** True if a sentence says what is allowed or forbidden. */
-export function allows(sentence: string): boolean {
+export function saysWhatIsAllowed(sentence: string): boolean {
   return /\b(?:may|allowed|permitted|permission|authori[sz]ed|can now|(?:ok(?:ay)?|fine|free|safe) to|forbidden|prohibited|must not|never)\b/i.test(
     sentence,
   );

@@ -97,7 +97,7 @@ const TAIL_CHARS = 50_000;
 const PIECE = 170;
 const SLACK = 40;
 /** A key of arguments, with which a line of them begins. */
-const VALUE = /"[\w-]{1,40}":/y;
+const KEY = /"[\w-]{1,40}":/y;
 const [BACKSLASH, DOT, SPACE] = [92, 46, 32];
 
 class Lines {
@@ -110,7 +110,7 @@ class Lines {
   readonly #byKey = new Map<string, number>();
   /** The next escaped line feed and the next value of arguments, as far as they were looked for. */
   #feedAt = -1;
-  #valueAt = -1;
+  #keyAt = -1;
   /** The mentions of the piece that is read. */
   #own: number[] = [];
 
@@ -159,19 +159,20 @@ class Lines {
       (this.#feedAt < from || text.charCodeAt(this.#feedAt - 1) === BACKSLASH)
     )
       this.#feedAt = this.#find(String.raw`\n`, Math.max(from, this.#feedAt + 1));
-    if (this.#valueAt < from) this.#valueAt = this.#nextValue(from);
-    return Math.min(this.#feedAt, this.#valueAt);
+    if (this.#keyAt < from) this.#keyAt = this.#nextKey(from);
+    return Math.min(this.#feedAt, this.#keyAt);
   }
 
-  #nextValue(from: number): number {
+  /** Where the next key of the arguments begins; the end of the text if there is none. */
+  #nextKey(from: number): number {
     const text = this.#text;
     for (
       let k = text.indexOf('","', Math.max(0, from - 2));
       k >= 0;
       k = text.indexOf('","', k + 1)
     ) {
-      VALUE.lastIndex = k + 2;
-      if (VALUE.test(text)) return k + 2;
+      KEY.lastIndex = k + 2;
+      if (KEY.test(text)) return k + 2;
     }
     return text.length;
   }

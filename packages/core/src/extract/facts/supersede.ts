@@ -33,7 +33,7 @@ export function standingFacts(facts: readonly Fact[]): {
   }
   const statements = bounded([...kept.values()], MOST_COMPARED).map((fact) => ({
     fact,
-    ...termsOf(fact.text),
+    ...claimOf(fact.text),
   }));
   const latestFirst = sorted(statements, (a, b) => b.fact.turn - a.fact.turn);
   const superseded: Superseded[] = [];
@@ -105,12 +105,12 @@ export function turnedRound(report: string, facts: readonly Fact[]): Fact | unde
   const words = new Set(contentWords(report));
   const forbids = UNWANTED.test(report);
   return facts.find((fact) => {
-    const { things, forbids: forbidden } = termsOf(fact.text);
+    const { things, forbids: forbidden } = claimOf(fact.text);
     return things.size > 0 && forbidden !== forbids && [...things].every((one) => words.has(one));
   });
 }
 
-interface Statement extends Terms {
+interface Statement extends Claim {
   readonly fact: Fact;
 }
 
@@ -124,7 +124,7 @@ function takesBack(later: Statement, earlier: Statement): boolean {
   return isOpposite || (later.takesBack && !earlier.takesBack);
 }
 
-interface Terms {
+interface Claim {
   /** The words with the value left out; undefined if the fact gives no value. */
   readonly frame: string | undefined;
   readonly things: ReadonlySet<string>;
@@ -148,7 +148,7 @@ const MODAL =
 const BARE =
   /\b(?:use|using|used|set|take|run|go with|to|make|have|need|at most|at least|no more than|up to|within|below|under|over)\b/gi;
 
-function termsOf(text: string): Terms {
+function claimOf(text: string): Claim {
   const bare = text.replace(MODAL, ' ');
   return {
     frame: frameOf(text),

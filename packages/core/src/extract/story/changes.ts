@@ -62,7 +62,7 @@ function declared(line: string): string | undefined {
 }
 
 /** Lines without those of texts between backticks, which may be code of another file. */
-function withoutTexts(lines: readonly string[]): readonly string[] {
+function outsideTemplates(lines: readonly string[]): readonly string[] {
   let isText = false;
   const outside = lines.filter((line) => {
     const wasText = isText;
@@ -76,7 +76,7 @@ function withoutTexts(lines: readonly string[]): readonly string[] {
 /** The names that some lines declare, in order. */
 function declaredIn(text: string): ReadonlySet<string> {
   const names = new Set<string>();
-  for (const line of withoutTexts(text.split('\n'))) {
+  for (const line of outsideTemplates(text.split('\n'))) {
     if (line.length > 300) continue;
     const name = declared(line);
     if (name !== undefined && name.length > 1 && !COMMON.test(name)) names.add(name);
@@ -89,7 +89,9 @@ const SURROUNDINGS_CHARS = 20_000;
 /** The name of what a place in a file is part of: the last one declared before it. */
 export function declaredBefore(text: string, at: number): string | undefined {
   const end = Math.min(at, text.length);
-  const lines = withoutTexts(text.slice(Math.max(0, end - SURROUNDINGS_CHARS), end).split('\n'));
+  const lines = outsideTemplates(
+    text.slice(Math.max(0, end - SURROUNDINGS_CHARS), end).split('\n'),
+  );
   for (const line of reversed(lines)) {
     const bare = line.replace(/^\s*\d+[\t→|]/, '');
     const name = DECLARES.exec(bare)?.[1] ?? METHOD.exec(bare)?.[1];

@@ -84,8 +84,8 @@ function withoutTrailingBlocks(text: string): string {
   }
 }
 
-/** True for a message by which a person asks something. */
-export function isRequest(text: string): boolean {
+/** True if a message has words of a person, beside those that the host adds. */
+export function hasUserWords(text: string): boolean {
   return userWords(text).length > 3;
 }
 

@@ -4,7 +4,7 @@ import type { SessionConfig } from './session-config.ts';
 import { memoryArtifacts } from '../memory/memory-artifacts.ts';
 import { memoryStore } from '../memory/memory-store.ts';
 import { checkOptions } from './options.ts';
-import { PLAIN } from './plain-codec.ts';
+import { OWN_CODEC } from './own-codec.ts';
 import { didYouMean } from '../../check/nearest.ts';
 import { shape } from '../../check/shape.ts';
 import { policyShape, type Policy } from '../../compact/policy.ts';
@@ -60,7 +60,7 @@ export function sessionConfig<Wire>(options: BobbinOptions<Wire>): SessionConfig
     ...(options.access === undefined
       ? {}
       : { requester: { ...options.access, tenant: options.tenant ?? 'default' } }),
-    codec: options.codec ?? (PLAIN as Codec<unknown> as Codec<Wire>),
+    codec: options.codec ?? (OWN_CODEC as Codec<unknown> as Codec<Wire>),
     hooks: options,
     ...(assumption === undefined ? {} : { assumption }),
     ...(cacheLimits === undefined ? {} : { cacheLimits }),

@@ -2,7 +2,12 @@ import { aimOf, firstSightTokens } from '../../compact/policy.ts';
 import { lastOf } from '../../check/list.ts';
 import { mediaBytes } from '../../message/message.ts';
 import { rewritePays } from '../../plan/economics.ts';
-import { firedBecause, firesOnFloor, unseenTokens, type TriggerInput } from '../../plan/trigger.ts';
+import {
+  firedBecause,
+  firesNearFloor,
+  unseenTokens,
+  type TriggerInput,
+} from '../../plan/trigger.ts';
 import { LEAST_FREED_TOKENS, type TrimCase, trimPays } from '../../plan/trim-figures.ts';
 import { beginsTurn, type PromptBuilder } from '../../render/builder.ts';
 import type { PromptMessage } from '../../render/prompt.ts';
@@ -160,7 +165,7 @@ function weighed(
   const { tokens, budget } = input;
   const target = aimOf(policy, budget);
   if (policy.stop === 'at-target' && tokens <= target - unseenTokens(input)) return undefined;
-  if (firesOnFloor(policy.trigger, input, floor))
+  if (firesNearFloor(policy.trigger, input, floor))
     return { kind: 'postpone', reason: `${reason}, but hardly any of it can be freed` };
   const { economics } = policy;
   const pays =

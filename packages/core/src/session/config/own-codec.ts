@@ -5,7 +5,7 @@ import type { Message } from '../../message/message.ts';
 /**
  * Bobbin's own messages, unchanged. A host that passes others, and has no types, gets an error that says what to pass.
  */
-export const PLAIN: Codec<Message, ToolDefinition, Message> = {
+export const OWN_CODEC: Codec<Message, ToolDefinition, Message> = {
   name: 'bobbin',
   decode(messages, before = []) {
     for (const [i, message] of messages.entries()) {
