@@ -4,6 +4,7 @@ import {
   createBobbin,
   memoryStore,
   textMessage,
+  textOf,
   type BobbinOptions,
   type Codec,
   type Message,
@@ -98,4 +99,21 @@ test('decision 2 what is kept comes back as the very object that the host sent, 
   );
   assert.equal(fitted.messages[1]?.content, 'two', 'what was fitted is what was counted');
   assert.equal((await bobbin.fit(history)).messages[0], first);
+});
+
+test('a fork shows its newest request whole, although the conversation that it left has hidden it since', async () => {
+  let now = 0;
+  const bobbin = createBobbin({
+    window: 8_000,
+    clock: { now: () => now },
+    onEvent: () => undefined,
+  });
+  const asked = { ...user('The code of the day is 4711.'), meta: { time: 0, ttlMs: 1_000 } };
+  const whole = [asked, assistant('Noted.'), user('What is next?'), assistant('The tide.')];
+  await bobbin.fit(whole.slice(0, 3));
+  now = 60_000;
+  const later = await bobbin.fit([...whole, user('And then?')]);
+  assert.equal(textOf(later.messages[0] as Message), '[Hidden: no longer current]');
+  const fork = await bobbin.fit([asked, assistant('Which day?')]);
+  assert.equal(textOf(fork.messages[0] as Message), 'The code of the day is 4711.');
 });
