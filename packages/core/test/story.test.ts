@@ -391,7 +391,7 @@ test('an error of the service is not what the agent said', () => {
   assert.match(shown, /The module is called ledger now\./);
 });
 
-test('a short text about many edits quotes no line of a search', () => {
+test('a short text about many edits quotes a line of a search only if space is left', () => {
   const edits = Array.from({ length: 9 }, (_, i) =>
     round('edit', { path: `src/part_${i}.ts`, old_string: 'a', new_string: `part_${i}()` }, 'ok'),
   ).flat();
@@ -400,14 +400,14 @@ test('a short text about many edits quotes no line of a search', () => {
     { pattern: 'route' },
     'src/http/router_77.ts:12: addRoute(route_77)',
   );
-  const messages = [
-    user('Change the parts.'),
-    ...search,
-    ...edits,
-    assistant('All parts changed.'),
-  ];
-  assert.doesNotMatch(text(messages, 1_500), /addRoute\(route_77\)/);
-  assert.match(text(messages, 4_000), /addRoute\(route_77\)/);
+  const messages = [user('Change the parts.'), ...search, ...edits];
+  const said = Array.from(
+    { length: 40 },
+    (_, i) => `Part ${i} is now called by the parts after it, because its own loop was slow.`,
+  );
+  const full = [...messages, assistant(said.join('\n\n'))];
+  assert.doesNotMatch(text(full, 900), /addRoute\(route_77\)/);
+  assert.match(text(messages, 900), /addRoute\(route_77\)/);
 });
 
 test('an answer that names an option is shown with the question and that option', () => {

@@ -7,9 +7,9 @@ import { KIND, type Kind } from '../extract/anchors/anchor.ts';
 import { AnchorStatistics } from '../extract/anchors/statistics.ts';
 import { constraints, decisions } from '../extract/facts/statements.ts';
 import { standingFacts } from '../extract/facts/supersede.ts';
-import { commandsOf, kindOfCommand } from '../extract/story/commands.ts';
+import { lastRunsByKind, kindOfCommand } from '../extract/story/commands.ts';
 import { todoItems } from '../extract/story/todo.ts';
-import { isWritten, saidByUser } from '../extract/story/user-words.ts';
+import { isProseLine, saidByUser } from '../extract/story/user-words.ts';
 
 /** What an agent should still know after a compaction, by class. */
 export const ITEM_CLASSES = ['rule', 'decision', 'path', 'command', 'number', 'open item'] as const;
@@ -102,7 +102,7 @@ const IS_EVENT = /^(?:git|gh)\b/;
 const isCommand = (call: string): boolean => !call.startsWith('{') && !call.includes('$(');
 
 function commands(nodes: readonly Node[]): readonly AuditItem[] {
-  return commandsOf(nodes, []).flatMap(({ call, at = 0 }): AuditItem[] => {
+  return lastRunsByKind(nodes, []).flatMap(({ call, at = 0 }): AuditItem[] => {
     const kind = kindOfCommand(call);
     if (kind === undefined || IS_EVENT.test(kind) || !isCommand(call)) return [];
     return [{ class: 'command', text: call, by: 'assistant', at, kind }];
@@ -155,7 +155,7 @@ const SHORT_CHARS = 400;
 function wordsOf(message: Message): readonly string[] {
   if (message.role === 'assistant') return [textOf(message)];
   return saidByUser(message).flatMap((text) =>
-    text.length <= SHORT_CHARS ? [text] : proseLines(text).filter(isWritten),
+    text.length <= SHORT_CHARS ? [text] : proseLines(text).filter(isProseLine),
   );
 }
 

@@ -112,13 +112,13 @@ class Run {
     await this.#pause();
     let plan = this.#finish(head);
     await this.#pause();
-    let over = this.#overshoot(plan);
+    let over = this.#tokensOverLimit(plan);
     for (let tries = 0; over > 0 && tries < most; tries++) {
       const before = this.#draft.tokens;
       // The renderer adds what exceeds the draft: the draft must leave space for it.
       await this.#climb(LAST_RESORT, Math.max(0, before - over - this.#headroom()), true);
       plan = this.#finish(head);
-      over = this.#overshoot(plan);
+      over = this.#tokensOverLimit(plan);
       if (this.#draft.tokens >= before) break;
     }
     if (this.#rungs.has(SHORTENS_PINS))
@@ -147,9 +147,9 @@ class Run {
   /** Instructions are for a summary that a model writes: their author gets a warning if no model wrote one. */
   #warnOfInstructions(): void {
     // If a model failed, a warning has said so.
-    const isWritten =
+    const isProseLine =
       this.#rungs.has('summarize') && this.#config.summarizer.id !== extractSummarizer.id;
-    if (isWritten) return;
+    if (isProseLine) return;
     const why = this.#rungs.has('summarize')
       ? 'the built-in extract wrote the summary, and it takes none'
       : `nothing was summarised under the policy ${this.#config.policy.name}`;
@@ -345,7 +345,7 @@ class Run {
   }
 
   /** By how much the rendered prompt exceeds the limit: what the renderer adds is counted here. */
-  #overshoot(plan: Plan): number {
+  #tokensOverLimit(plan: Plan): number {
     return new PromptBuilder(this.#windowOf(plan), plan, this.#config).tokens - this.#limit;
   }
 

@@ -35,7 +35,7 @@ const CONFLICT = /^(?:[ \t]*\d{1,7}[→\t|])?(?:<{7}|>{7}) [^\n]{1,200}$/gm;
  * The first and the last lines of a text, and one block between: where something failed, or where most of some stretches
  * are. Single lines between gaps say little, and so do pieces of a single line.
  */
-export function connectedMiddle(
+export function endsAndMiddle(
   text: string,
   stretches: readonly Stretch[],
   chars: number,

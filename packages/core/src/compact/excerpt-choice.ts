@@ -10,7 +10,7 @@ import {
   appendedStart,
   charsOf,
   connected,
-  connectedMiddle,
+  endsAndMiddle,
   endsOf,
   HEAD,
   joined,
@@ -126,7 +126,7 @@ function chosenRanges(
     return connected(own, chooser.chosen(false)[0] ?? [], chars);
   }
   chooser.add(part, chars * HEAD, chars * TAIL);
-  return connectedMiddle(own, chooser.chosen(true)[0] ?? [], chars);
+  return endsAndMiddle(own, chooser.chosen(true)[0] ?? [], chars);
 }
 
 /** What a person wrote is shown from its beginning, with its end; a document that a host loaded by its first lines. */
@@ -245,7 +245,7 @@ class StretchChooser {
       const { text } = this.#parts[i] as { readonly text: string };
       return NUMBERED.test(text)
         ? connected(text, stretches, charsOf(stretches))
-        : connectedMiddle(text, stretches, charsOf(stretches));
+        : endsAndMiddle(text, stretches, charsOf(stretches));
     });
   }
 

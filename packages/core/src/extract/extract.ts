@@ -21,7 +21,7 @@ import { SeenChanges } from './diffs/seen-changes.ts';
 import { constraints, decisions } from './facts/statements.ts';
 import { ExactLines } from './quotes/lines.ts';
 import { Selection } from './quotes/select.ts';
-import { commandsOf } from './story/commands.ts';
+import { lastRunsByKind } from './story/commands.ts';
 import { fileRecords } from './story/file-records.ts';
 import { nextStep } from './story/agent-words.ts';
 import { lastRequest } from './story/last-request.ts';
@@ -79,6 +79,8 @@ const MOST_STORY_CHARS = 10_000;
 const MOST_EDITS_CHARS = 3_000;
 const MOST_DECISIONS = 60;
 const SHORT_CHARS = 10_000;
+/** If more of a short summary is empty, there is not enough to say otherwise. */
+const EMPTY_SHARE = 0.1;
 const MANY_EDITS = 8;
 const DOCUMENT = /\.(?:md|mdx|txt|rst)$/i;
 
@@ -131,7 +133,7 @@ class Extract {
         (node.turn !== split || startsTurn(node.message) || saidByUser(node.message).length > 0),
     );
     story.read(unshown, this.#all);
-    const lines = new ExactLines(this.#statistics, this.#seen, selection, this.#mayQuote());
+    const lines = new ExactLines(this.#statistics, this.#seen, selection);
     for (const note of this.#carried)
       (note.source === undefined && (note.by === 'user' || note.by === 'assistant')
         ? story
@@ -147,21 +149,28 @@ class Extract {
       (of) => this.#quotable.has(of),
       this.#redact,
     );
-    lines.offer();
-    return this.#filled(selection, () => ({
+    lines.offer(this.#mayQuote());
+    return this.#filled(selection, lines, () => ({
       ...bare,
       notes: [...story.chosen(), ...lines.chosen()],
     }));
   }
 
-  /** Spends the space. Joined lines cost less than was estimated: what is left over is spent again. */
-  #filled(selection: Selection, chosen: () => Summary): Summary {
+  /**
+   * Spends the space. Joined lines cost less than was estimated: what is left over is spent again, in the end on lines
+   * that say least.
+   */
+  #filled(selection: Selection, lines: ExactLines, chosen: () => Summary): Summary {
     const { maxTokens = DEFAULT_TOKENS, counter = chars4() } = this.#request;
     selection.spend();
     const text = renderEssentials(chosen(), this.#space);
     const tokens = counter.text(text);
     selection.spaceChars = Math.floor(((maxTokens - tokens) * text.length) / Math.max(1, tokens));
     selection.spend();
+    if (this.#isShort && selection.spaceChars > this.#space.chars * EMPTY_SHARE) {
+      lines.offer((of) => this.#quotable.has(of) && !this.#isEdit(of));
+      selection.spend();
+    }
     return chosen();
   }
 
@@ -190,15 +199,20 @@ class Extract {
     const { placed, files } = this.#statistics;
     const edits = files.all().reduce((sum, file) => sum + file.edits, 0);
     return (of) => {
-      const { segment, file, changes } = placed[of] as Placed;
-      // Edits are shown as blocks.
-      if (segment.voice === VOICE.args && changes) return false;
+      const { segment, file } = placed[of] as Placed;
+      if (this.#isEdit(of)) return false;
       const isOther =
         file === undefined
           ? segment.voice === VOICE.tool && edits >= MANY_EDITS
           : DOCUMENT.test(file.path);
       return this.#quotable.has(of) && !(this.#isShort && isOther);
     };
+  }
+
+  /** Edits are shown as blocks, not by their lines. */
+  #isEdit(of: number): boolean {
+    const { segment, changes } = this.#statistics.placed[of] as Placed;
+    return segment.voice === VOICE.args && changes;
   }
 
   #isTask({ message }: Node): boolean {
@@ -257,7 +271,7 @@ class Extract {
       facts: mergedByText(before.facts, constraints(this.#hidden)),
       decisions: mergedByText(before.decisions, decisions(nodes)).slice(-MOST_DECISIONS),
       items,
-      outcomes: commandsOf(this.#all, before.outcomes),
+      outcomes: lastRunsByKind(this.#all, before.outcomes),
       repository: repositoryEvents(this.#all, before.repository ?? []),
       files,
       seen: this.#seen.all(this.#space.chars * seenShare(files)),

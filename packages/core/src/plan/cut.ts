@@ -108,7 +108,7 @@ function cutIndex(rule: CutRule, items: readonly CutItem[], limits: CutLimits): 
       const index = rule.splitTurns
         ? cutIndexForTokens(items, tokens)
         : cutIndexForWholeTurns(items, tokens, limits.targetTokens);
-      return rule.orNone === true && leastTokens(items.slice(index)) > tokens
+      return rule.orNone === true && tokensWhenShortened(items.slice(index)) > tokens
         ? items.length
         : index;
     }
@@ -176,7 +176,7 @@ function cutIndexForTokens(items: readonly CutItem[], tokens: number): number {
 }
 
 /** About what messages cost in a few words each. */
-function leastTokens(items: readonly CutItem[]): number {
+function tokensWhenShortened(items: readonly CutItem[]): number {
   return items.reduce((sum, { message, tokens }) => {
     const parts = callsOf(message).length + resultsOf(message).length;
     return sum + Math.min(tokens, LEAST_PART_TOKENS * Math.max(1, parts));

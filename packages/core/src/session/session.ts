@@ -192,7 +192,7 @@ export class Session<Wire = Message> {
     await inParts(nodes, state.config.clock, (part) => {
       state = appended(state, part);
       // To render very many messages at once takes long.
-      if (part.length < nodes.length) this.#prepare(state);
+      if (part.length < nodes.length) this.#renderSoFar(state);
     });
     // Forms that the host sent meanwhile stay.
     this.#work.state = { ...state, resent: this.#work.state.resent };
@@ -200,7 +200,7 @@ export class Session<Wire = Message> {
   }
 
   /** Renders what has arrived so far. */
-  #prepare(state: SessionState): void {
+  #renderSoFar(state: SessionState): void {
     this.#work.prompt.of(state);
     this.#work.trim.of(state);
   }

@@ -15,7 +15,7 @@ import {
 } from './entry-texts.ts';
 import { changedFiles, lastEdit, nameOf, seenText } from './file-texts.ts';
 import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
-import { taskAsGiven } from './summary-line.ts';
+import { taskWithoutHostText } from './summary-line.ts';
 
 /** What is always said, if the account lacks it, may take this share of the text, or what the account leaves. */
 const ALWAYS_SHARE = 0.2;
@@ -386,6 +386,6 @@ const PLAIN_WORD = /(?<![\w./"-])[A-Za-z][a-z]+(?=[\s,.;:!?)]|$)(?!\.\w)/g;
 const [LEAST_NEW_NAMES, LEAST_PLAIN_WORDS] = [2, 4];
 
 function taskText(given: string): string {
-  const task = taskAsGiven(given);
+  const task = taskWithoutHostText(given);
   return task.length <= TASK_CHARS ? task : `${headOf(task, TASK_CHARS)}…`;
 }

@@ -145,7 +145,7 @@ export const redactSecrets: Redact = (text) =>
     .replace(SAID, withoutValue)
     .replace(SAID_LETTERS, withoutLetters)
     .replace(LONG_RUN, (run: string, at: number, all: string) =>
-      isHighEntropy(run) && !isPath(run) && !isNamedElsewhere(all, at) ? MARK : run,
+      isHighEntropy(run) && !isPath(run) && !isInUrlOrChecksum(all, at) ? MARK : run,
     );
 
 function withoutPrivateKeys(text: string): string {
@@ -241,7 +241,7 @@ function isPath(run: string): boolean {
 }
 
 /** A part of a URL, or the checksum of a Go module. */
-function isNamedElsewhere(text: string, at: number): boolean {
+function isInUrlOrChecksum(text: string, at: number): boolean {
   const before = text.slice(Math.max(0, at - 100), at);
   return /:\/\/[^\s"'?]*$|\bh1:$/.test(before);
 }

@@ -29,7 +29,7 @@ import {
   unchangedTexts,
 } from './file-texts.ts';
 import {
-  taskAsGiven,
+  taskWithoutHostText,
   RANK,
   SECTIONS,
   type Line,
@@ -298,7 +298,7 @@ const MOST_PLAN_CHARS = 4_000;
 const isPlan = (task: string): boolean => (task.match(/^#{1,4} \S/gm)?.length ?? 0) >= 3;
 
 function taskText(given: string, { chars }: RenderSpace): string {
-  const task = taskAsGiven(given);
+  const task = taskWithoutHostText(given);
   if (isHandedOver(given))
     return accountWithin(task, Math.max(LEAST_TASK_CHARS, chars * SHARE.handedOver));
   const plan = isPlan(task) ? Math.min(MOST_PLAN_CHARS, chars * SHARE.plan) : 0;
@@ -362,7 +362,7 @@ function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: stri
               note.text === ''
                 ? ''
                 : isOfChanged
-                  ? added(note.text, where)
+                  ? addedLines(note.text, where)
                   : `  ${indented(note.text)}`,
             at: file?.at ?? at,
           };
@@ -370,7 +370,7 @@ function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: stri
 }
 
 /** Lines that the agent put into a file. Several of them are a block of their own. */
-function added(text: string, where: string): string {
+function addedLines(text: string, where: string): string {
   const lines = linesOf(text);
   const block = lines.length === 1 ? [] : [`  ${where}`];
   return [...block, ...lines.map((line) => `  + ${line}`)].join('\n');

@@ -59,7 +59,7 @@ export interface RenderSpace {
 const PLAN_NOTE = /\n+If you need specific details from before exiting plan mode[^\n]*$/;
 
 /** A task as a person gave it. */
-export function taskAsGiven(task: string): string {
+export function taskWithoutHostText(task: string): string {
   if (isHandedOver(task)) return handedOver(task);
   return task.replace(PLAN_NOTE, '').trim();
 }

@@ -2,7 +2,7 @@ import type { MessageId } from '../message/message.ts';
 import { namesIn } from '../message/text.ts';
 import { deniedWords, quotedError } from './denied-words.ts';
 import type { Evidence, Statement } from './evidence.ts';
-import { intendedPath, isAlmostKnown, isSameFile } from './known-path.ts';
+import { intendedPath, overlapsKnownName, isSameFile } from './known-path.ts';
 import { misquoted } from './misquote.ts';
 import { otherFile } from './other-file.ts';
 import { COUNTED, otherNumber } from './other-number.ts';
@@ -179,7 +179,7 @@ function unknownNames(sentence: string, evidence: Evidence): Verdict | undefined
   const doubtful = [
     ...elsewhere,
     ...unknown.filter(
-      (name) => evidence.marked.has(name) || isAlmostKnown(nameOf(name), evidence.fileNames),
+      (name) => evidence.marked.has(name) || overlapsKnownName(nameOf(name), evidence.fileNames),
     ),
     ...unknownNumbers(own, evidence),
   ];

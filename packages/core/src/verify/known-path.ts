@@ -33,7 +33,7 @@ const isTest = (path: string): boolean =>
  * True if one of some files has a name that is a part of this one, or the other way round, and not much shorter, or if
  * this one is such a name with another word before it.
  */
-export function isAlmostKnown(name: string, known: ReadonlySet<string>): boolean {
+export function overlapsKnownName(name: string, known: ReadonlySet<string>): boolean {
   const [stem, ending] = stemAndEnding(name);
   return [...known].some((one) => {
     const [other, otherEnding] = stemAndEnding(one);

@@ -108,7 +108,8 @@ function changeThatMatters(
       return { ...change, words };
     // A model numbers things in its own way; a person's words are quoted as they are.
     const isPlace = by !== 'user' && ORDINAL.test(own[change.from - 1]?.key ?? '');
-    if (change.isInside && !isPlace && isOtherName(mine, words)) return { ...change, words };
+    if (change.isInside && !isPlace && isOtherNumberOrFile(mine, words))
+      return { ...change, words };
   }
   return undefined;
 }
@@ -159,7 +160,7 @@ const NUMBER = /^\d[\d.,]*$/;
 const FILE = /\w\.[a-z]{1,5}$/i;
 
 /** True for two different numbers, or two different files. */
-function isOtherName(
+function isOtherNumberOrFile(
   [mine, ...more]: readonly Token[],
   [theirs, ...others]: readonly Token[],
 ): boolean {

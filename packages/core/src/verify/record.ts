@@ -5,7 +5,7 @@ import type { Node } from '../thread/thread.ts';
 import type { Kept } from '../extract/extract.ts';
 import { rolesOf, withoutAnnouncements } from '../extract/story/agent-words.ts';
 import { passagesOf, sentences } from '../extract/story/passages.ts';
-import { isWritten, saidByUser } from '../extract/story/user-words.ts';
+import { isProseLine, saidByUser } from '../extract/story/user-words.ts';
 import { chooseFresh, SeenWords } from '../summary/novelty.ts';
 import type { Redact } from '../summary/redact.ts';
 import type { Note } from '../plan/summary.ts';
@@ -74,7 +74,8 @@ function sentencesOf(nodes: readonly Node[]): readonly Sentence[] {
         found.push({ text, weight, note: { text, by, turn, at: index } });
     };
     for (const text of saidByUser(message))
-      if (!text.endsWith('?') && text.split('\n').every(isWritten)) add(text, 'user', WEIGHT.user);
+      if (!text.endsWith('?') && text.split('\n').every(isProseLine))
+        add(text, 'user', WEIGHT.user);
     const role = roles.get(index);
     if (role === undefined) continue;
     for (const text of prose(textOf(message)))

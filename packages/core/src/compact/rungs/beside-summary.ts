@@ -60,7 +60,7 @@ export function shorteningProposals(
 }
 
 /** A single prompt is read once: there an account is worth more than the length of the newest messages. */
-export function afterwards(
+export function proposalsBesideAccount(
   context: RungContext,
   covered: ReadonlySet<MessageId>,
 ): readonly Proposal[] {

@@ -23,7 +23,7 @@ import {
 } from '../../check/shape.ts';
 import type { PlanRecord, SummarizeRecord } from '../../plan/plan.ts';
 import {
-  afterwards,
+  proposalsBesideAccount,
   floorExcess,
   LARGE_SHARE,
   shorteningProposals,
@@ -100,7 +100,7 @@ export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
         ...truncation(crossing),
         ...shorteningProposals(context, ids, { share: LARGE_SHARE, tokens: excess }),
         { strategy: 'summarize', span, tokensFreed: tokens - space, reason },
-        ...afterwards(context, ids),
+        ...proposalsBesideAccount(context, ids),
       ];
     },
     execute(proposal, proposed, effects) {
@@ -158,7 +158,10 @@ function moreForAccount(
 ): number {
   const lacking =
     prose === null ? 0 : context.counter.text(accountOf(prose)) * (1 + RECORD_SHARE) - space;
-  const freed = afterwards(context, covered).reduce((sum, { tokensFreed }) => sum + tokensFreed, 0);
+  const freed = proposalsBesideAccount(context, covered).reduce(
+    (sum, { tokensFreed }) => sum + tokensFreed,
+    0,
+  );
   return Math.max(0, Math.floor(Math.min(lacking, freed)));
 }
 

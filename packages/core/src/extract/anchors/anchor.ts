@@ -91,7 +91,7 @@ function kindOf(name: string): Kind | undefined {
   if (hex && digits > 0 && letters > 0 && name.length >= 7)
     return name.length <= DATA_HEX ? KIND.hash : undefined;
   if (name.length === UUID_CHARS && UUID.test(name)) return KIND.hash;
-  if (letters === 0) return isSpecific(name, digits, dots) ? KIND.number : undefined;
+  if (letters === 0) return isSpecificNumber(name, digits, dots) ? KIND.number : undefined;
   if (dots > 0) return KIND.dotted;
   if (lows > 0) return KIND.snake;
   if (humps > 0) return KIND.camel;
@@ -100,7 +100,7 @@ function kindOf(name: string): Kind | undefined {
 }
 
 /** Versions, references, amounts of money, and long numbers that are not years. */
-function isSpecific(name: string, digits: number, dots: number): boolean {
+function isSpecificNumber(name: string, digits: number, dots: number): boolean {
   if (dots > 1) return true;
   if (name.startsWith('#') || name.startsWith('$')) return digits > 0;
   return digits >= 4 && dots === 0 && !YEAR.test(name);

@@ -28,7 +28,7 @@ export function proseLines(text: string): readonly string[] {
       : text;
   if (DEMONSTRATION.test(read.slice(0, 300)) && read.length > SHORT_DOCUMENT) return [];
   const lines = withoutBlocks(read.split(/\r\n|[\n\r\u2028\u2029]/));
-  return paragraphs(ownWords(lines)).flatMap((run) => joined(withoutCode(run)));
+  return paragraphs(ownWords(lines)).flatMap((run) => joined(spokenLines(run)));
 }
 
 const DEMONSTRATION =
@@ -98,7 +98,7 @@ function paragraphs(lines: readonly string[]): readonly (readonly string[])[] {
 }
 
 /** What is said in a run of lines: nothing if much of it is code. */
-function withoutCode(run: readonly string[]): readonly string[] {
+function spokenLines(run: readonly string[]): readonly string[] {
   const said = run.filter((line) => {
     const bare = line.replace(BULLET, '').replace(HEADING, '');
     return !CODE.test(bare) && !LOG.test(bare);

@@ -52,7 +52,7 @@ export class EditBlocks {
   }
 
   /** What is left of lines that an earlier summary shows of a file. */
-  textNow(path: string, text: string): string {
+  withoutRemovedLines(path: string, text: string): string {
     const file = this.#statistics.files.at(path);
     return file === undefined ? text : this.#left(file, -1, text.split('\n')).join('\n');
   }
@@ -87,10 +87,10 @@ export class EditBlocks {
       if (file === undefined || file.deleted) continue;
       const block = blockOf(one);
       if (block !== undefined) yield { of, file, after: one.after, ...block };
-      const isWritten = touches.some(
+      const isProseLine = touches.some(
         ({ path, does }) => does === 'writes' && isSame(path, file.path),
       );
-      if (isWritten) this.#rewritten.set(file, Math.max(of, this.#rewritten.get(file) ?? of));
+      if (isProseLine) this.#rewritten.set(file, Math.max(of, this.#rewritten.get(file) ?? of));
       else this.#remove(file, of, one);
     }
   }

@@ -47,23 +47,17 @@ export class ExactLines {
   readonly #statistics: AnchorStatistics;
   readonly #seenChanges: SeenChanges;
   readonly #selection: Selection;
-  readonly #mayQuote: (of: number) => boolean;
+  #mayQuote: (of: number) => boolean = () => true;
   readonly #groups = new Map<string, LineGroup>();
   readonly #lines: Line[] = [];
   readonly #carried: CarriedLine[] = [];
   readonly #seen = new Set<string>();
   readonly #blocks: EditBlocks;
 
-  constructor(
-    statistics: AnchorStatistics,
-    seen: SeenChanges,
-    selection: Selection,
-    mayQuote: (of: number) => boolean,
-  ) {
+  constructor(statistics: AnchorStatistics, seen: SeenChanges, selection: Selection) {
     this.#statistics = statistics;
     this.#seenChanges = seen;
     this.#selection = selection;
-    this.#mayQuote = mayQuote;
     this.#blocks = new EditBlocks(statistics);
   }
 
@@ -71,7 +65,7 @@ export class ExactLines {
   carry(note: Note): void {
     const { source, at, by } = note;
     const isOfFile = by === 'assistant' && source !== undefined;
-    const text = isOfFile ? this.#blocks.textNow(source, note.text) : note.text;
+    const text = isOfFile ? this.#blocks.withoutRemovedLines(source, note.text) : note.text;
     if (text === '') return;
     const group = this.#group(`carried ${source ?? ''} ${at ?? ''}`, {
       ...(source === undefined ? {} : { source }),
@@ -116,7 +110,9 @@ export class ExactLines {
     for (const line of text.split('\n')) this.#seen.add(flat(line));
   }
 
-  offer(): void {
+  /** Offers lines of the texts that may be quoted. Offered again, a line is shown once. */
+  offer(mayQuote: (of: number) => boolean): void {
+    this.#mayQuote = mayQuote;
     const needed = bestPieces(this.#statistics, this.#selection, this.#isQuotable);
     for (const { of, piece } of needed) this.#add(of, piece);
     for (const group of this.#groups.values())

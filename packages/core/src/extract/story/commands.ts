@@ -208,7 +208,7 @@ const COMMAND_CHARS = 160;
 const MOST_KINDS = 40;
 
 /** The last run of every kind of command, oldest first, with how it ended. */
-export function commandsOf(
+export function lastRunsByKind(
   nodes: readonly Node[],
   before: readonly ToolOutcome[],
 ): readonly ToolOutcome[] {

@@ -48,7 +48,7 @@ export function lastRequest(
       asked = { said, at: index, after: before };
       reportedAt = undefined;
     } else if (isLater && message.role === 'assistant')
-      reportedAt = isReport(message) ? index : undefined;
+      reportedAt = isAgentReport(message) ? index : undefined;
     if (message.role === 'assistant') before = node;
   }
   const request = asked === undefined ? known : requestOf(asked, redact);
@@ -57,7 +57,7 @@ export function lastRequest(
   return reportedAt === undefined ? open : { ...open, reportedAt };
 }
 
-function isReport(message: Message): boolean {
+function isAgentReport(message: Message): boolean {
   const said = saidByAgent(message);
   return !hasCalls(message) && said !== '' && !saysNothing(said);
 }

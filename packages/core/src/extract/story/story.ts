@@ -9,7 +9,7 @@ import { knownItem, rounded, type Group, type Item, type Selection } from '../qu
 import { meritOf, rolesOf, saidByAgent, saysNothing, withoutAnnouncements } from './agent-words.ts';
 import { overruledStatements } from './overruled.ts';
 import { passagesOf, type Passage } from './passages.ts';
-import { expandedCommands, isWritten, saidByUser } from './user-words.ts';
+import { expandedCommands, isProseLine, saidByUser } from './user-words.ts';
 
 /** The scale on which merit is compared with the need of anchors, per character. */
 const MERIT = { user: 0.008, pasted: 0.0003, agent: 0.004 } as const;
@@ -104,7 +104,7 @@ export class Story {
   #user(words: string, node: Node): void {
     const mayPaste = words.length > PASTES_FROM_CHARS;
     for (const passage of passagesOf(words)) {
-      const isProse = !mayPaste || (passage.kind === 'prose' && isMostlyWritten(passage.text));
+      const isProse = !mayPaste || (passage.kind === 'prose' && isMostlyProse(passage.text));
       const merit = isProse ? MERIT.user : MERIT.pasted;
       this.#add(passage, node, 'user', merit, { isOwn: !mayPaste });
     }
@@ -309,9 +309,9 @@ function questionsIn(passages: readonly Passage[]): ReadonlySet<Passage> {
   return new Set([...first, ...asked.slice(-1)]);
 }
 
-function isMostlyWritten(text: string): boolean {
+function isMostlyProse(text: string): boolean {
   const lines = text.split('\n');
-  return lines.filter(isWritten).length * 2 > lines.length;
+  return lines.filter(isProseLine).length * 2 > lines.length;
 }
 
 /** Voices whose passages are shown; the others are quoted by their lines. */

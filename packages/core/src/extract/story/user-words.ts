@@ -173,7 +173,7 @@ const PROSE_SHARE = 0.86;
 /**
  * True for a line that a person wrote: mostly letters, and words between spaces. Scripts without spaces count as words.
  */
-export function isWritten(line: string): boolean {
+export function isProseLine(line: string): boolean {
   const text = line.trim();
   if (text === '') return true;
   if (/^(?:[$❯➜>|@]|[-+]{3}|\d+[→:|\t]|\w+\(|[{}[\]<])/.test(text)) return false;

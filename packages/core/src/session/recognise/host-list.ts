@@ -80,14 +80,14 @@ export class HostList<Wire> {
       decoded =
         messages.length === wire.length
           ? { messages, lengths: wire.map(() => 1) }
-          : this.#counted(wire, before);
+          : this.#decodedWithLengths(wire, before);
       this.#decoded.set(position, decoded);
     }
     return decoded;
   }
 
   /** Decodes messages, and counts what each of them became. */
-  #counted(wire: readonly Wire[], before: readonly Message[]): DecodedList {
+  #decodedWithLengths(wire: readonly Wire[], before: readonly Message[]): DecodedList {
     const { codec } = this.#host;
     const lengths = wire.map((one) => codec.decode([one]).length);
     // A codec may note the neighbours of a message: the whole list is decoded last.
@@ -171,7 +171,7 @@ export class HostCopies<Wire> {
  * message itself if it is an instance of a class; bytes, dates and other instances inside it are shared.
  */
 function ownCopy<T extends object>(message: T): T {
-  const copy = copyOfPlain(message) ?? copyOfInstance(message);
+  const copy = copyOfPlain(message) ?? shallowCopyOfInstance(message);
   // Works through a list instead of recursing: a message may be nested deeper than the stack.
   const rest: object[] = [copy];
   while (rest.length > 0) {
@@ -194,7 +194,7 @@ function copyOfPlain(value: unknown): object | undefined {
   return prototype === Object.prototype || prototype === null ? { ...value } : undefined;
 }
 
-function copyOfInstance(message: object): object {
+function shallowCopyOfInstance(message: object): object {
   const copy = Object.create(Object.getPrototypeOf(message) as object) as Instance;
   for (const name of Reflect.ownKeys(message)) copy[name] = (message as Instance)[name];
   return copy;
