@@ -147,9 +147,9 @@ class Run {
   /** Instructions are for a summary that a model writes: their author gets a warning if no model wrote one. */
   #warnOfInstructions(): void {
     // If a model failed, a warning has said so.
-    const isProseLine =
+    const isByModel =
       this.#rungs.has('summarize') && this.#config.summarizer.id !== extractSummarizer.id;
-    if (isProseLine) return;
+    if (isByModel) return;
     const why = this.#rungs.has('summarize')
       ? 'the built-in extract wrote the summary, and it takes none'
       : `nothing was summarised under the policy ${this.#config.policy.name}`;

@@ -26,7 +26,7 @@ import { remind } from './remind.ts';
 import { isReminded, messagesIn, withinReserve } from './state/reminding.ts';
 import { changedFrom, isInLoop, isSignedFrom, type Sent } from './state/sent.ts';
 import type { CompactOptions, Refusal } from './config/session-config.ts';
-import { compacted, expired, type SessionState, tried, withRefusal } from './state/state.ts';
+import { compacted, withNextExpiry, type SessionState, tried, withRefusal } from './state/state.ts';
 import { callHook, emit, MOST_RACES, NOTHING_DONE, type Outcome, warn, type Work } from './work.ts';
 
 type WorkOptions = CompactOptions & Pick<Job, 'forced' | 'rungs'>;
@@ -283,7 +283,7 @@ async function compactOnce(
   const outcome = made.changed ? await putInForce(work, made) : { events: made.events };
   if (made.changed) work.state = compacted(work.state);
   else if (options.rungs === undefined && mostTokens === undefined) work.state = tried(work.state);
-  if (outcome.lost !== true) work.state = expired(work.state, config.clock.now());
+  if (outcome.lost !== true) work.state = withNextExpiry(work.state, config.clock.now());
   const afterTokens = promptOf(work).tokens;
   const figures = { beforeTokens, afterTokens, compactedTokens: beforeTokens - afterTokens };
   callHook(work.config.hooks, (hooks) => hooks.onAfterCompaction?.(figures));

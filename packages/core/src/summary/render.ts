@@ -204,7 +204,7 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
   };
   if (s.task !== null && space.taskIsShown !== true)
     add('Task', RANK.task, taskText(s.task, space));
-  lines.push(...factLines(s.facts, space));
+  lines.push(...rankedFactLines(s.facts, space));
   if (s.prose !== null) add('Account', RANK.account, s.prose);
   for (const text of requestTexts(s)) add('State', RANK.state, text);
   for (const text of currentTexts(s.currentTask, s.items)) add('State', RANK.state, text);
@@ -260,7 +260,7 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
  * and of each the newest and the oldest before those between: what was laid down at first holds for all that followed,
  * and what was said last is meant for now.
  */
-function factLines(facts: readonly Fact[], space: RenderSpace): readonly Line[] {
+function rankedFactLines(facts: readonly Fact[], space: RenderSpace): readonly Line[] {
   const lines = new Map<number, Line>();
   let left = Math.max(LEAST_FACTS_CHARS, space.chars * SHARE.facts);
   for (const weight of FACT_WEIGHTS)

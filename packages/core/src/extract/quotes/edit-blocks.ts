@@ -87,10 +87,10 @@ export class EditBlocks {
       if (file === undefined || file.deleted) continue;
       const block = blockOf(one);
       if (block !== undefined) yield { of, file, after: one.after, ...block };
-      const isProseLine = touches.some(
+      const isRewritten = touches.some(
         ({ path, does }) => does === 'writes' && isSame(path, file.path),
       );
-      if (isProseLine) this.#rewritten.set(file, Math.max(of, this.#rewritten.get(file) ?? of));
+      if (isRewritten) this.#rewritten.set(file, Math.max(of, this.#rewritten.get(file) ?? of));
       else this.#remove(file, of, one);
     }
   }

@@ -131,7 +131,7 @@ export class Conversation<Wire> {
    * compaction is on the path already, or it is new and the host named the thread. Undefined if the list has none, or
    * another one.
    */
-  swappedMatch(list: HostList<Wire>, isNamed: boolean): Match<Wire> | undefined {
+  matchAfterProviderCompaction(list: HostList<Wire>, isNamed: boolean): Match<Wire> | undefined {
     const at = list.compactionAt();
     if (at < 0) return undefined;
     const { messages, lengths } = list.decodedFrom(0, []);

@@ -189,7 +189,8 @@ export class Conversations<Wire> {
     // The host may change its messages while the store is asked.
     list.copiesFrom(0);
     const stored = this.#locate && (await this.#stored(list, thread, known));
-    const found = stored ?? known ?? (isFirst ? undefined : this.#swapped(list, thread));
+    const found =
+      stored ?? known ?? (isFirst ? undefined : this.#compactedByProvider(list, thread));
     if (found !== undefined) return found;
     const name = thread ?? this.#thread;
     if (name !== undefined) return this.#resumed(list, name);
@@ -272,12 +273,18 @@ export class Conversations<Wire> {
   }
 
   /** The conversation whose beginning the host has left out since a provider compacted it. */
-  #swapped(list: HostList<Wire>, thread?: string): [Conversation<Wire>, Match<Wire>] | undefined {
+  #compactedByProvider(
+    list: HostList<Wire>,
+    thread?: string,
+  ): [Conversation<Wire>, Match<Wire>] | undefined {
     if (list.compactionAt() < 0) return undefined;
     for (const conversation of this.#open) {
       if (thread !== undefined && !conversation.isCalled(thread)) continue;
       const { key } = conversation.session;
-      const match = conversation.swappedMatch(list, key.thread === (thread ?? this.#thread));
+      const match = conversation.matchAfterProviderCompaction(
+        list,
+        key.thread === (thread ?? this.#thread),
+      );
       if (match !== undefined) return [conversation, match];
     }
     return undefined;
@@ -288,7 +295,7 @@ export class Conversations<Wire> {
     const conversation = await this.#named(thread);
     const match = conversation.match(list);
     if (isRelated(conversation.session, match)) return [conversation, match];
-    const swapped = conversation.swappedMatch(list, true);
+    const swapped = conversation.matchAfterProviderCompaction(list, true);
     if (swapped !== undefined) return [conversation, swapped];
     const beside = await this.#named(`${thread}-${list.firstId() ?? 'empty'}`, thread);
     return [beside, beside.match(list)];

@@ -296,8 +296,8 @@ export function tried(state: SessionState): SessionState {
   return { ...state, figures };
 }
 
-/** Everything that has expired is hidden. */
-export function expired(state: SessionState, now: number): SessionState {
+/** What has expired is hidden by now: notes when the next message expires. */
+export function withNextExpiry(state: SessionState, now: number): SessionState {
   const { carried, tail } = state.thread.window(state.plan);
   const next = nextExpiry([...carried, ...tail], state.config.tools, now);
   return { ...state, figures: { ...state.figures, nextExpiry: next } };
