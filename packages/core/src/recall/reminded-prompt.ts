@@ -1,5 +1,5 @@
 import { lastOf, reversed } from '../check/list.ts';
-import { textMessage, type Message } from '../message/message.ts';
+import { callsOf, resultsOf, textMessage, type Message } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Prompt, PromptMessage, Source } from '../render/prompt.ts';
 import type { ProviderRules } from '../render/rules.ts';
@@ -106,7 +106,22 @@ function positionOf(
     if (index !== undefined && index < at) break;
     position = i;
   }
-  return position;
+  return beforeOpenCalls(messages, position);
+}
+
+/** A position that parts no call from its result: before the first call that is answered after it. */
+function beforeOpenCalls(messages: readonly PromptMessage[], position: number): number {
+  const open = new Map<string, number>();
+  for (const [i, { message }] of messages.slice(0, position).entries()) {
+    for (const { callId } of resultsOf(message)) open.delete(callId);
+    for (const { callId } of callsOf(message)) open.set(callId, i);
+  }
+  if (open.size === 0) return position;
+  let before = position;
+  for (const { message } of messages.slice(position))
+    for (const { callId } of resultsOf(message))
+      before = Math.min(before, open.get(callId) ?? position);
+  return before;
 }
 
 /** Reminders are the user's. */
