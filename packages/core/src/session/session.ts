@@ -353,8 +353,8 @@ export class Session<Wire = Message> {
   }
 
   /** Goes on from the beginning of another session that both share, with its plan and with what it has learnt. */
-  inherit(other: Session<Wire>): Promise<boolean> {
-    return this.#exclusively(() => inherit(this.#work, other.#work.state));
+  inherit(other: Session<Wire>, answersLast: boolean): Promise<boolean> {
+    return this.#exclusively(() => inherit(this.#work, other.#work.state, answersLast));
   }
 
   /** Copies the path of another session up to one of its messages, with the plan that was in force there. */
@@ -362,7 +362,7 @@ export class Session<Wire = Message> {
     const shared = await other.#work.config.store.path(other.key, head);
     await this.appendDecoded(shared.map(({ message }) => message));
     // Reasoning that both share was signed after what the plan of that time showed.
-    if (!(await this.inherit(other)))
+    if (!(await this.inherit(other, false)))
       await this.takeOver(await other.planWithin(shared.length), shared.length);
   }
 

@@ -112,9 +112,14 @@ export async function takeOver(work: Work, plan: Plan): Promise<boolean> {
 
 /**
  * Goes on from the first messages of another session: with its plan, as far as that is about them, and with what it has
- * learnt. False if its plan is about other messages too.
+ * learnt. False if its plan is about other messages too. `answersLast` says that what follows answers the prompt that the
+ * other session sent last.
  */
-export async function inherit(work: Work, from: SessionState): Promise<boolean> {
+export async function inherit(
+  work: Work,
+  from: SessionState,
+  answersLast: boolean,
+): Promise<boolean> {
   const { thread, config, version } = work.state;
   const { counter } = from.config;
   work.state = { ...work.state, learning: from.learning, config: { ...config, counter } };
@@ -122,6 +127,8 @@ export async function inherit(work: Work, from: SessionState): Promise<boolean> 
   const beginning = { head: thread.head?.id ?? null, length: thread.length, request };
   const plan = planOfBeginning(from.plan, beginning, (id) => from.thread.get(id)?.index ?? 0);
   if (plan === undefined) return false;
+  // What follows may answer a prompt that an earlier plan showed: its signed reasoning would be refused after this one.
+  if (config.rules.bindsReasoning && !answersLast) return false;
   // What the other session sent of these messages was shown by the same plan.
   if (from.reminding.placed.length === 0) work.state = { ...work.state, sent: { kind: 'nothing' } };
   const isKnown = from.key.thread === work.state.key.thread && from.version === version;

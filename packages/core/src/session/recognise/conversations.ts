@@ -146,10 +146,11 @@ export class Conversations<Wire> {
   async #forkOnThread(
     conversation: Conversation<Wire>,
     head: MessageId | undefined,
+    answersLast: boolean = false,
   ): Promise<Conversation<Wire>> {
     const { session } = conversation;
     const fork = await this.#session(session.key.thread, head);
-    if (head !== undefined) await fork.inherit(session);
+    if (head !== undefined) await fork.inherit(session, answersLast);
     return this.#used(conversation.forkedTo(fork));
   }
 
@@ -161,7 +162,9 @@ export class Conversations<Wire> {
   ): Promise<Conversation<Wire>> {
     if (!hasOneAnswer(match.fresh)) return this.fork(found, head);
     const isReplaced = isTakenBack(found.session, match);
-    const fork = await (isReplaced ? this.#forkOnThread(found, head) : this.fork(found, head));
+    const fork = await (isReplaced
+      ? this.#forkOnThread(found, head, true)
+      : this.fork(found, head));
     const at = isReplaced ? this.#open.indexOf(found) : -1;
     if (at >= 0) this.#open.splice(at, 1);
     fork.session.sharesCacheWith(found.session);
