@@ -151,7 +151,7 @@ function agentNamed(
   return { folder, env: { PATH, XDG_DATA_HOME: folder } };
 }
 
-/** Asks once, and ends with 3. It sends the headers that Claude Code is told to. */
+/** Asks once, and ends with 3. It sends the headers that Claude Code was given. */
 const ASKS = `const own = Object.fromEntries((process.env.ANTHROPIC_CUSTOM_HEADERS ?? '').split('\\n').filter(Boolean).map((line) => line.split(': ')));
 const url = process.env.ANTHROPIC_BASE_URL + '/v1/messages';
 const body = { model: 'claude-haiku-4-5', max_tokens: 9, messages: [{ role: 'user', content: process.argv[2] }] };

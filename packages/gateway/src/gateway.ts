@@ -155,7 +155,7 @@ function originForm(target: string): string {
   return url === null ? target : url.pathname + url.search;
 }
 
-/** True for an address that stands for all addresses of this machine. */
+/** True for an address that means all addresses of this machine. */
 const isAnyAddress = (name: string): boolean => name === '0.0.0.0' || name === '::';
 
 /** True if an address leads back to a gateway that listens at a port. */

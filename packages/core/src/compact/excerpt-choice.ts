@@ -239,7 +239,7 @@ class StretchChooser {
     return part;
   }
 
-  /** Connected blocks in the place of stretches, as long as those: one of a file that was read; of any other text its ends and one between. */
+  /** Connected blocks, as long as some stretches: one of a file that was read; of any other text its ends and one between. */
   connectedBlocks(chosen: readonly (readonly Stretch[])[]): readonly (readonly Stretch[])[] {
     return chosen.map((stretches, i) => {
       const { text } = this.#parts[i] as { readonly text: string };

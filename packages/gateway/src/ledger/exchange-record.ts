@@ -1,6 +1,6 @@
-import { errorText } from '@bobbin/core/internal';
+import { errorText, jsonText } from '@bobbin/core/internal';
 import type { Usage } from '@bobbin/core';
-import type { JsonObject, ModelTable } from '@bobbin/core/internal';
+import type { ModelTable } from '@bobbin/core/internal';
 import type { Ledger, LedgerAnswer, LedgerRequest } from '@bobbin/stores';
 import type { AnswerRecorder } from '../answer/answer-reader.ts';
 import type { Action, ClientRequest, Fit, TakenRequest } from '../fitting/fit.ts';
@@ -303,7 +303,7 @@ export class ExchangeRecord {
     if (relayed === undefined) return;
     const usage = this.#usage?.value;
     const { answer, usage: reported } = this.#recorder?.recorded() ?? {};
-    const text = answer && textOf(answer);
+    const text = answer && jsonText(answer);
     const exchange = this.#exchange(relayed, usage);
     const isReported =
       reported?.cacheMiss !== undefined || (reported?.appliedEdits ?? []).length > 0;
@@ -363,15 +363,6 @@ class AnswerUsage {
     this.#value ??= this.#recorder?.recorded().usage?.usage;
     this.#recorder = undefined;
     return this.#value;
-  }
-}
-
-/** An answer as text; undefined if it is nested too deeply to be written. */
-function textOf(answer: JsonObject): string | undefined {
-  try {
-    return JSON.stringify(answer);
-  } catch {
-    return undefined;
   }
 }
 

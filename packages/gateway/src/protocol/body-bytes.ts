@@ -1,3 +1,5 @@
+import { jsonText } from '@bobbin/core/internal';
+
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
@@ -15,14 +17,14 @@ interface ListBytes extends ByteRange {
 export function withField(body: Buffer, name: string, value: object | string): Buffer {
   const given = fieldIn(body, name);
   if (given !== undefined) {
-    const text = Buffer.from(JSON.stringify(value));
+    const text = Buffer.from(jsonText(value));
     return Buffer.concat([body.subarray(0, given.from), text, body.subarray(given.to)]);
   }
   const end = body.lastIndexOf(CLOSE_OBJECT);
   let last = end - 1;
   while (isSpace(body[last])) last--;
   const separator = body[last] === OPEN_OBJECT ? '' : ',';
-  const field = `${separator}${JSON.stringify(name)}:${JSON.stringify(value)}`;
+  const field = `${separator}${JSON.stringify(name)}:${jsonText(value)}`;
   return Buffer.concat([body.subarray(0, end), Buffer.from(field), body.subarray(end)]);
 }
 
@@ -44,7 +46,7 @@ export function withOtherItems(
     if (i > 0) pieces.push(SEPARATOR);
     const range = ranges.get(item);
     pieces.push(
-      range === undefined ? Buffer.from(JSON.stringify(item)) : body.subarray(range.from, range.to),
+      range === undefined ? Buffer.from(jsonText(item)) : body.subarray(range.from, range.to),
     );
   }
   pieces.push(body.subarray(list.to));

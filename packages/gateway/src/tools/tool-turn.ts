@@ -1,6 +1,7 @@
 import { createParser, type EventSourceParser } from 'eventsource-parser';
 import {
   isJsonObject,
+  jsonText,
   MEMORY_TOOLS,
   parseJson,
   type JsonObject,
@@ -108,8 +109,8 @@ export class ToolTurn {
     const answers = [...this.#progress.answers, answer];
     const isOfRounds = own.length > 0 || rounds.length > 0;
     const taken = isOfRounds ? await this.#taken(fit) : fit.taken;
-    if (own.length === 0 || !tools.waits(answer) || isLast || !canBeSent(said)) {
-      // Nothing answers calls that were cut off, that came after the last round, or that cannot be sent back.
+    if (own.length === 0 || !tools.waits(answer) || isLast) {
+      // Nothing answers calls that were cut off, or that came after the last round.
       const shown = own.length === 0 ? said : tools.withoutOwnCalls(said);
       const last = { messages: shown, results: [] };
       this.#progress = { answers, messages, isLast, rounds: [...rounds, last] };
@@ -166,7 +167,7 @@ export class ToolTurn {
       (round) => round.results.length === 0 && round.messages.length > 0,
     );
     if (taken === undefined || isAsShown) return;
-    const hidden = { key: this.#offered.key, rounds: JSON.stringify(rounds) };
+    const hidden = { key: this.#offered.key, rounds: jsonText(rounds) };
     const { ledger, observer, ownWorkMs } = this.#options;
     const kept = ledger
       .addRounds(tenant, taken.thread, Date.now(), hidden)
@@ -193,7 +194,7 @@ export class ToolTurn {
     else {
       const { 'content-length': _, ...headers } = responseHeaders(relayed.headers);
       outgoing.writeHead(relayed.status, { ...headers, ...fitHeaders(fit) });
-      endWith(outgoing, JSON.stringify(tools.merged(answers)), stallMs);
+      endWith(outgoing, jsonText(tools.merged(answers)), stallMs);
     }
     return { kind: 'relayed', status: relayed.status };
   }
@@ -226,15 +227,6 @@ const LAST_ROUND = '[Nothing more can be read for this answer: answer with what 
 
 function asLast({ id, text }: CallResult): CallResult {
   return { id, text: `${text}\n\n${LAST_ROUND}` };
-}
-
-/** False for messages that are nested too deeply to be written. */
-function canBeSent(messages: readonly JsonObject[]): boolean {
-  try {
-    return JSON.stringify(messages) !== '';
-  } catch {
-    return false;
-  }
 }
 
 /** The answer of a request that succeeded. */
@@ -279,34 +271,21 @@ class MergedStream implements AnswerView {
     return eventText(this.#events.error(body));
   }
 
-  /** What the client gets for an event; undefined if that is nested too deeply to be written. */
-  #textFor(event: JsonObject): string | undefined {
-    const shown = this.#events.event(event);
-    try {
-      return shown.map(eventText).join('');
-    } catch {
-      return undefined;
-    }
-  }
-
   #newParser(): EventSourceParser {
     return createParser({
-      onEvent: ({ event: name, data }) => {
+      onEvent: ({ data }) => {
         const event = data.startsWith('{') ? parseJson(data) : undefined;
-        if (isJsonObject(event)) this.#shown += this.#textFor(event) ?? eventOf(name, data);
+        if (isJsonObject(event)) this.#shown += this.#events.event(event).map(eventText).join('');
       },
       onComment: (comment) => (this.#shown += `: ${comment}\n\n`),
     });
   }
 }
 
-function eventOf(name: string | undefined, data: string): string {
-  return `${name === undefined ? '' : `event: ${name}\n`}data: ${data}\n\n`;
-}
-
 /** An event with the name that its type gives it; chunks of Chat Completions have none. */
 function eventText(event: JsonObject | string): string {
-  if (typeof event === 'string') return eventOf(undefined, event);
+  if (typeof event === 'string') return `data: ${event}\n\n`;
   const { type } = event;
-  return eventOf(typeof type === 'string' ? type : undefined, JSON.stringify(event));
+  const name = typeof type === 'string' ? `event: ${type}\n` : '';
+  return `${name}data: ${jsonText(event)}\n\n`;
 }

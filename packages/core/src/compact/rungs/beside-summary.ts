@@ -60,7 +60,7 @@ export function shorteningProposals(
 }
 
 /** A single prompt is read once: there an account is worth more than the length of the newest messages. */
-export function proposalsBesideAccount(
+export function besideAccount(
   context: RungContext,
   covered: ReadonlySet<MessageId>,
 ): readonly Proposal[] {

@@ -23,7 +23,7 @@ import {
 } from '../../check/shape.ts';
 import type { PlanRecord, SummarizeRecord } from '../../plan/plan.ts';
 import {
-  proposalsBesideAccount,
+  besideAccount,
   floorExcess,
   LARGE_SHARE,
   shorteningProposals,
@@ -100,7 +100,7 @@ export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
         ...truncation(crossing),
         ...shorteningProposals(context, ids, { share: LARGE_SHARE, tokens: excess }),
         { strategy: 'summarize', span, tokensFreed: tokens - space, reason },
-        ...proposalsBesideAccount(context, ids),
+        ...besideAccount(context, ids),
       ];
     },
     execute(proposal, proposed, effects) {
@@ -158,10 +158,7 @@ function moreForAccount(
 ): number {
   const lacking =
     prose === null ? 0 : context.counter.text(accountOf(prose)) * (1 + RECORD_SHARE) - space;
-  const freed = proposalsBesideAccount(context, covered).reduce(
-    (sum, { tokensFreed }) => sum + tokensFreed,
-    0,
-  );
+  const freed = besideAccount(context, covered).reduce((sum, one) => sum + one.tokensFreed, 0);
   return Math.max(0, Math.floor(Math.min(lacking, freed)));
 }
 

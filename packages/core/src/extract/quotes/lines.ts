@@ -47,7 +47,6 @@ export class ExactLines {
   readonly #statistics: AnchorStatistics;
   readonly #seenChanges: SeenChanges;
   readonly #selection: Selection;
-  #mayQuote: (of: number) => boolean = () => true;
   readonly #groups = new Map<string, LineGroup>();
   readonly #lines: Line[] = [];
   readonly #carried: CarriedLine[] = [];
@@ -112,8 +111,9 @@ export class ExactLines {
 
   /** Offers lines of the texts that may be quoted. Offered again, a line is shown once. */
   offer(mayQuote: (of: number) => boolean): void {
-    this.#mayQuote = mayQuote;
-    const needed = bestPieces(this.#statistics, this.#selection, this.#isQuotable);
+    const isQuotable = (of: number, at?: number): boolean =>
+      at === undefined ? mayQuote(of) && !this.#isOutdated(of) : this.#isQuotableAt(of, at);
+    const needed = bestPieces(this.#statistics, this.#selection, isQuotable);
     for (const { of, piece } of needed) this.#add(of, piece);
     for (const group of this.#groups.values())
       for (const item of group.items) this.#selection.offer(item);
@@ -135,12 +135,11 @@ export class ExactLines {
   }
 
   /** A diff is quoted by its added lines, under their file. Edits are shown as blocks, not by their lines. */
-  readonly #isQuotable = (of: number, at?: number): boolean => {
-    if (at === undefined) return this.#mayQuote(of) && !this.#isOutdated(of);
+  #isQuotableAt(of: number, at: number): boolean {
     const diff = this.#seenChanges.diffOf(of);
     if (diff === undefined) return true;
     return rangeAt(diff.added, at) !== undefined || rangeAt(diff.rest, at) !== undefined;
-  };
+  }
 
   /** True for what was read of a file before it was changed, and for calls that only keep a task list. */
   #isOutdated(of: number): boolean {
