@@ -1,54 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
-import { test, type TestContext } from 'node:test';
-import OpenAI from 'openai';
+import { test } from 'node:test';
 import { memoryStore, type Store, type ThreadId } from '@bobbin/core';
-import { providerServer, type ProviderServer } from '@bobbin/testing';
 import { DEFAULT_LIMITS } from '../src/config/gateway-config.ts';
-import { bareUpstream, runningGateway, until, type RunningGateway } from './running-gateway.ts';
-
-type Messages = OpenAI.ChatCompletionMessageParam[];
-
-const silent = (): void => undefined;
+import { clientOf, provider, say, threadsOf, type Messages } from './chat-client.ts';
+import { bareUpstream, runningGateway, type RunningGateway } from './running-gateway.ts';
 
 const LONG = 'A fact about the harbour and its cranes. '.repeat(120);
-
-async function provider(t: TestContext): Promise<ProviderServer> {
-  let answers = 0;
-  const server = await providerServer('openai-chat', {
-    forever: { kind: 'answer', text: () => `Answer ${++answers}.` },
-  });
-  t.after(() => server.close());
-  return server;
-}
-
-function clientOf({ url }: RunningGateway, apiKey: string = 'sk-1'): OpenAI {
-  return new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
-}
-
-/** Sends a list and adds the answer to it. The thread and the action that the gateway names. */
-async function say(
-  client: OpenAI,
-  messages: Messages,
-  content: string,
-  headers: Record<string, string> = {},
-): Promise<readonly [thread: string, action: string]> {
-  messages.push({ role: 'user', content });
-  const { data, response } = await client.chat.completions
-    .create({ model: 'gpt-5', messages }, { headers })
-    .withResponse();
-  messages.push(data.choices[0]?.message as OpenAI.ChatCompletionMessageParam);
-  const of = (name: string): string => response.headers.get(`x-bobbin-${name}`) ?? '';
-  return [of('thread'), of('action')];
-}
-
-async function threadsOf({ store }: RunningGateway): Promise<Readonly<Record<string, number>>> {
-  const found: Record<string, number> = {};
-  for (const tenant of await store.tenants())
-    for (const { thread, length } of await store.threads(tenant, 100)) found[thread] = length;
-  return found;
-}
 
 test('a conversation is recognised without a name, by what it holds', async (t) => {
   const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
@@ -245,32 +204,6 @@ for (const where of ['the same process', 'another process'])
     assert.deepEqual(Object.keys(await threadsOf({ ...other, store, ledger })), [thread]);
   });
 
-test('a conversation whose thread was erased goes on, and is stored again from its beginning', async (t) => {
-  const { origin } = await provider(t);
-  const gateway = await runningGateway(t, {
-    upstreams: { openai: origin },
-    policies: [{ model: '', windowTokens: 6_000 }],
-  });
-  const client = clientOf(gateway);
-  const messages: Messages = [];
-  const actions: string[] = [];
-  const long = 'The pilot boat left the mole at dawn and came back with the tide. '.repeat(40);
-  for (let turn = 0; turn < 14; turn++) {
-    if (turn === 12) {
-      const [tenant = ''] = await gateway.store.tenants();
-      await gateway.store.delete({ tenant });
-      assert.deepEqual(await threadsOf(gateway), {});
-    }
-    const [thread, action] = await say(client, messages, `${turn} ${long}`, {
-      'x-bobbin-thread': 'boat',
-    });
-    assert.equal(thread, 'boat');
-    actions.push(action);
-  }
-  assert.deepEqual(actions.slice(12), ['compacted', 'continued']);
-  assert.deepEqual(await threadsOf(gateway), { boat: messages.length - 1 });
-});
-
 test('the session in the user id of Claude Code names the thread', async (t) => {
   const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
   const session = '0b0f5c1e-8d5a-4a63-9a0e-4f1f5a3c2b1d';
@@ -290,57 +223,6 @@ test('the session in the user id of Claude Code names the thread', async (t) => 
     await response.text();
     assert.equal(response.headers.get('x-bobbin-thread'), session);
   }
-});
-
-test('conversations beside each other under one name stay in memory', async (t) => {
-  const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
-  const client = clientOf(gateway);
-  const headers = { 'x-bobbin-thread': 'session' };
-  const [main, sub]: [Messages, Messages] = [[], []];
-  await say(client, main, 'Build the pier.', headers);
-  await say(client, sub, 'Count the piles.', headers);
-  const { store } = gateway;
-  const window = store.window.bind(store);
-  let reads = 0;
-  store.window = (...args) => {
-    reads += 1;
-    return window(...args);
-  };
-  for (const words of ['And now?', 'Go on.'])
-    for (const messages of [main, sub]) await say(client, messages, words, headers);
-  assert.equal(reads, 0);
-  assert.equal(Object.keys(await threadsOf(gateway)).length, 2);
-});
-
-test('conversations that are too long together leave memory, and go on from the store', async (t) => {
-  const gateway = await runningGateway(t, {
-    upstreams: { openai: (await provider(t)).origin },
-    limits: { memoryBytes: 100_000 },
-  });
-  const { store } = gateway;
-  const window = store.window.bind(store);
-  const read: string[] = [];
-  store.window = (key, ...rest) => {
-    read.push(key.thread);
-    return window(key, ...rest);
-  };
-  const lists: Record<string, Messages> = { one: [], two: [] };
-  const turn = async (words: string, ...names: readonly string[]): Promise<void> => {
-    for (const name of names) {
-      const client = clientOf(gateway, `key of ${name}`);
-      const headers = { 'x-bobbin-thread': name };
-      assert.equal((await say(client, lists[name] ?? [], words, headers))[0], name);
-    }
-  };
-  await turn('short', 'one', 'two');
-  read.length = 0;
-  await turn('short', 'one', 'two');
-  assert.deepEqual(read, [], 'both are in memory');
-  await turn('x'.repeat(60_000), 'one', 'two');
-  await turn('short', 'two');
-  assert.deepEqual(read, []);
-  await turn('short', 'one');
-  assert.deepEqual(read, ['one']);
 });
 
 test('a client may send back the name of its thread as it got it', async (t) => {
@@ -404,26 +286,6 @@ test('a cache key names the thread of Codex, and of nobody else', async (t) => {
   };
   assert.equal(await threadOf('codex_cli_rs/0.60'), 'key-7');
   assert.match((await threadOf('another/1.0')) ?? '', /^conversation-/);
-});
-
-test('a store that fails never stops a request; a header, a log line and a figure say so', async (t) => {
-  const broken = Object.create(memoryStore()) as Store;
-  broken.append = () => Promise.reject(new Error('the disk is full'));
-  const warned: unknown[] = [];
-  const gateway = await runningGateway(t, {
-    upstreams: { openai: (await provider(t)).origin },
-    store: broken,
-    logger: { info: silent, error: silent, warn: (about) => void warned.push(about) },
-  });
-  const client = clientOf(gateway);
-  const messages: Messages = [];
-  assert.deepEqual(await say(client, messages, 'hi'), ['', 'failed-open']);
-  assert.equal((messages[1] as { content: string }).content, 'Answer 1.');
-  await until(() => warned.length === 1, 'the failure is logged');
-  const [{ action, reason }] = warned as [{ action: string; reason: string }];
-  assert.deepEqual([action, reason], ['failed-open', 'the disk is full']);
-  const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
-  assert.match(metrics, /bobbin_requests_total\{[^}]*action="failed-open"[^}]*\} 1/);
 });
 
 test('the gateway works for 250 ms at most unless it is given another time', async (t) => {
