@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { messagesOnly, resultsOf, resultText, singlePrompt } from '@bobbin/core/internal';
-import { round, user, WatchedThread } from '@bobbin/testing';
+import { callsOf, messagesOnly, resultsOf, resultText, singlePrompt } from '@bobbin/core/internal';
+import { assistant, round, user, WatchedThread } from '@bobbin/testing';
 
 /** What a prompt of so many tokens shows of a result that is too long for it. */
 async function excerptOf(output: string, tokens = 900, tool = 'bash'): Promise<string> {
@@ -128,4 +128,25 @@ test('of a question to a sub-agent and its answer, the answer has the space, and
   const shown = prompt.messages.flatMap(({ message }) => resultsOf(message).map(resultText));
   assert.match(shown.at(-1) ?? '', /\n## Conclusion\ntable never closes the lock\.\n/);
   assert.doesNotMatch(shown.join('\n'), /agentId|total_tokens/);
+});
+
+test('of an edit the new text has the space, not the result that repeats it', async () => {
+  const watched = await WatchedThread.open({
+    budget: messagesOnly(900),
+    preset: singlePrompt,
+    onEvent: () => undefined,
+  });
+  const lines = Array.from({ length: 24 }, (_, i) => `  print(cells[${i}], widths[${i}]);`);
+  await watched.append(user('Look.'), assistant('I looked.'), user('Print the cells.'));
+  for (let i = 0; i < 3; i++)
+    await watched.append(
+      ...round(
+        'edit',
+        { file_path: `src/part_${i}.ts`, old_string: 'x', new_string: lines.join('\n') },
+        `edited\n${lines.map((line, n) => `${n}\t${line}`).join('\n')}`,
+      ),
+    );
+  const { prompt } = await watched.prompt();
+  const calls = prompt.messages.flatMap(({ message }) => callsOf(message));
+  assert.ok(calls.at(-1)?.args.includes('print(cells[23], widths[23]);'));
 });

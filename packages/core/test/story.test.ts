@@ -340,7 +340,10 @@ test('a short text about many edits quotes a line of a search only if space is l
   );
   const full = [...messages, assistant(said.join('\n\n'))];
   assert.doesNotMatch(text(full, 900), /addRoute\(route_77\)/);
-  assert.match(text(messages, 900), /addRoute\(route_77\)/);
+  const later = [user('Change the parts.'), ...edits, ...search];
+  assert.match(text(later, 900), /addRoute\(route_77\)/);
+  // What a search found before the files were changed may no longer be there.
+  assert.doesNotMatch(text(messages, 900), /addRoute\(route_77\)/);
 });
 
 test('an answer that names an option is shown with the question and that option', () => {
@@ -362,6 +365,73 @@ test('an answer that names an option is shown with the question and that option'
   );
   assert.match(shown, /Which one do you want\?\n +\| \*\*B\. Ledger b/);
   assert.match(shown, /User: B, and log it\./);
+});
+
+test('an answer may name several options, and go on for long', () => {
+  const options = ['1', '2', '3'].map(
+    (label) => `${label}. **Ledger ${label}**: ${`keeps the rows of branch ${label} `.repeat(14)}`,
+  );
+  const ask = (answer: string): string =>
+    text(
+      [
+        user('Where should the rows go?'),
+        assistant(`${options.join('\n\n')}\n\nWhich one do you want?`),
+        user(answer),
+        ...round('bash', { command: 'ls' }, 'rows'),
+        assistant('The rows are in place.'),
+      ],
+      1_600,
+    );
+  assert.match(ask('1+3'), /Which one do you want\?\n +1\. \*\*Ledger 1[^\n]*\n +3\. \*\*Ledger 3/);
+  const long = `2, since the rows of a branch belong together, and ${'we want it soon '.repeat(8)}`;
+  assert.match(ask(long), /Which one do you want\?\n +2\. \*\*Ledger 2/);
+});
+
+test('a long message that a person typed counts as their own words, pasted text does not', () => {
+  const design =
+    'The printer keeps one page for each table, and a table that is split has two of them.';
+  const typed = Array.from({ length: 12 }, (_, i) => `${design} Rule ${i} holds.`).join('\n\n');
+  const pasted = Array.from({ length: 60 }, (_, i) => `[${i}] 0x${i}f → frame_${i}(${i});`);
+  const filler = Array.from({ length: 30 }, (_, i) => [
+    user(`Point ${i}: see below.\n${pasted.join('\n')}`),
+    assistant(`Point ${i} is done. The frame_${i} was freed too early, because its page was gone.`),
+  ]).flat();
+  const shown = text([user('Write a printer.'), user(typed), ...filler], 1_500);
+  assert.match(shown, /\[m2\] User: The printer keeps one page/);
+});
+
+test('a remark that only cheers is no reason for a change', () => {
+  const asked = call('edit', {
+    file_path: '/repo/a.ts',
+    old_string: 'a',
+    new_string: 'bcdefghi()',
+  });
+  const shown = (said: string): string =>
+    text([user('Go.'), assistant(said, asked), result(asked, 'edited')]);
+  assert.doesNotMatch(shown('Good, it compiles.'), /a\.ts \(edited, m2\):/);
+  assert.match(
+    shown('Perfect! The old loop held the lock for too long.'),
+    /a\.ts \(edited, m2\): The old loop held the lock for too long\.\n/,
+  );
+});
+
+test('what the agent asks is shown as a question, not as work in progress', () => {
+  const shown = text([user('Merge it.'), assistant('It is merged. Shall I delete the branch?')]);
+  assert.match(shown, /^- The agent asks: .*Shall I delete the branch\?$/m);
+});
+
+test('the remarks of a turn that has a report are shown if they find something', () => {
+  const found =
+    'The lock is held too long, because the writer waits for the reader that waits for it.';
+  const shown = text([
+    user('Look at the lock.'),
+    assistant('All good so far.', call('bash', { command: 'ls' })),
+    assistant(found, call('bash', { command: 'pwd' })),
+    assistant('The lock is free now.'),
+    user('Thanks.'),
+  ]);
+  assert.ok(shown.includes(found));
+  assert.doesNotMatch(shown, /All good so far/);
 });
 
 for (const answer of [

@@ -198,6 +198,7 @@ test('next to an account, a sentence with exact strings that nothing else says f
     assistant('They go from commit 36ff9a9 to commit 30ebf22 in all of the places.'),
     assistant('The places go from the line 811 to the line 1112 in the old file.'),
     assistant('`formatOutput` → `printWide`, `readAll` → `readSome`'),
+    assistant('Done.'),
   ).path();
   const made = extract({ nodes, previous: null, task: null, round: 1, counter, kept: [] });
   const prose = Array.from({ length: 30 }, (_, i) => `The agent compared plan${i}.`).join('\n');

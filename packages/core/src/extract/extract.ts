@@ -1,11 +1,12 @@
 import { lastOf, sorted } from '../check/list.ts';
-import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts';
+import { callsOf, hasResults, startsTurn, textOf, type Message } from '../message/message.ts';
 import {
   EMPTY_SUMMARY,
   type FileRecord,
   type LastRequest,
   type Note,
   type Summary,
+  type ToolOutcome,
 } from '../plan/summary.ts';
 import { seenShare } from '../summary/file-texts.ts';
 import { redactSecrets, type Redact } from '../summary/redact.ts';
@@ -16,6 +17,7 @@ import { chars4, type Counter } from '../tokens/counter.ts';
 import type { FileAccess } from './anchors/files.ts';
 import { needs } from './anchors/rank.ts';
 import { scan, VOICE, type Voice } from './anchors/scan.ts';
+import { searches } from './anchors/tool-effects.ts';
 import { AnchorStatistics, type Placed } from './anchors/statistics.ts';
 import { SeenChanges } from './diffs/seen-changes.ts';
 import { constraints, decisions } from './facts/statements.ts';
@@ -29,6 +31,7 @@ import { repositoryEvents } from './story/repository.ts';
 import { splitTurnText } from './story/split-turn.ts';
 import { isSpoken, Story } from './story/story.ts';
 import { todoItems } from './story/todo.ts';
+import { workByTurn } from './story/turn-work.ts';
 import { expandedCommands, hasUserWords, saidByUser } from './story/user-words.ts';
 
 /** A message that stays in the prompt, and what the prompt shows of it. */
@@ -141,6 +144,13 @@ class Extract {
       ).carry(note);
     const { chars } = this.#space;
     story.takeOwnWords(chars * SHARE.userWords);
+    const isOfLastWork = (of: number): boolean =>
+      this.#statistics.placed[of]?.turn === lines.lastEdit?.turn;
+    lines.takeEdits(
+      Math.min(chars * SHARE.edits, MOST_EDITS_CHARS),
+      (of) => this.#quotable.has(of) && isOfLastWork(of),
+      this.#redact,
+    );
     story.takeQuestions(chars * SHARE.questions);
     story.takeFinalReport(chars * SHARE.finalReport);
     story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
@@ -168,7 +178,11 @@ class Extract {
     selection.spaceChars = Math.floor(((maxTokens - tokens) * text.length) / Math.max(1, tokens));
     selection.spend();
     if (this.#isShort && selection.spaceChars > this.#space.chars * EMPTY_SHARE) {
-      lines.offer((of) => this.#quotable.has(of) && !this.#isEdit(of));
+      lines.takeEdits(selection.spaceChars, (of) => this.#quotable.has(of), this.#redact);
+      lines.offer(
+        (of) =>
+          this.#quotable.has(of) && !this.#isEdit(of) && !this.#isOldSearch(of, lines.lastEdit),
+      );
       selection.spend();
     }
     return chosen();
@@ -207,6 +221,12 @@ class Extract {
           : DOCUMENT.test(file.path);
       return this.#quotable.has(of) && !(this.#isShort && isOther);
     };
+  }
+
+  /** True for what a search found before files were changed. */
+  #isOldSearch(of: number, lastEdit: Placed | undefined): boolean {
+    const { segment, index } = this.#statistics.placed[of] as Placed;
+    return searches(segment.tool) && index < (lastEdit?.index ?? 0);
   }
 
   /** Edits are shown as blocks, not by their lines. */
@@ -248,6 +268,19 @@ class Extract {
     return isShown ? { ...asked, isShown } : asked;
   }
 
+  /** Marks a run whose call and results the prompt shows whole. */
+  #withShown(run: ToolOutcome): ToolOutcome {
+    const { isShown: _, ...rest } = run;
+    const after = (this.#request.kept ?? []).filter(({ node }) => node.index >= (run.at ?? 0));
+    const end = after.findIndex(({ node }, i) => i > 0 && !hasResults(node.message));
+    const own = after.slice(0, end < 0 ? after.length : end);
+    const isShown =
+      own.length > 1 &&
+      own[0]?.node.index === run.at &&
+      own.every(({ node, shown }) => shown === node.message);
+    return isShown ? { ...rest, isShown } : rest;
+  }
+
   #withoutNotes(): Summary {
     const { nodes, previous, round, splitTurn } = this.#request;
     const before = this.#previous;
@@ -271,9 +304,10 @@ class Extract {
       facts: mergedByText(before.facts, constraints(this.#hidden)),
       decisions: mergedByText(before.decisions, decisions(nodes)).slice(-MOST_DECISIONS),
       items,
-      outcomes: lastRunsByKind(this.#all, before.outcomes),
+      outcomes: lastRunsByKind(this.#all, before.outcomes).map((run) => this.#withShown(run)),
       repository: repositoryEvents(this.#all, before.repository ?? []),
       files,
+      work: workByTurn(this.#all, this.#statistics, before),
       seen: this.#seen.all(this.#space.chars * seenShare(files)),
       notes: [],
       currentPlan: nextStep(this.#all, this.#redact),

@@ -53,6 +53,8 @@ export interface ToolOutcome {
   readonly result?: string;
   /** True if another state of the repository was checked out or merged since. */
   readonly outdated?: boolean;
+  /** The call and its results stay in the prompt, whole. */
+  readonly isShown?: true;
   /** What the error led to, if it ended. */
   readonly resolution?: string;
   readonly turn: number;
@@ -98,6 +100,18 @@ export interface RepositoryEvent {
   readonly text: string;
   /** The index of the message that reports it. */
   readonly at: number;
+}
+
+/** What the agent did in a turn. */
+export interface TurnWork {
+  readonly turn: number;
+  /** The index of the message that begins the turn, and of the last one of it. */
+  readonly at: number;
+  readonly until: number;
+  /** The names of the files that it changed. */
+  readonly files: readonly string[];
+  /** The kinds of checks that it ran, and whether the last run of each passed. */
+  readonly checks: Readonly<Record<string, boolean>>;
 }
 
 /** What a person asked for last. */
@@ -154,6 +168,8 @@ export interface Summary {
   readonly files: readonly FileRecord[];
   /** Commits, branches, pushes and pull requests, oldest first. */
   readonly repository?: readonly RepositoryEvent[];
+  /** What was done in each turn, oldest first. */
+  readonly work?: readonly TurnWork[];
   /** Changes that were looked at, oldest first. */
   readonly seen?: readonly SeenChange[];
   readonly notes: readonly Note[];

@@ -269,17 +269,24 @@ function blocksOf(account: string): readonly Block[] {
   });
 }
 
-/** An account that was handed over, without its scaffolding, its code and what was open: all that has changed since. */
+/** Headings of what helped with the work at that time only. */
+const OF_ITS_TIME = /\b(?:concepts|errors?|problems?|troubleshooting)\b/i;
+
+/**
+ * An account that was handed over, without its scaffolding, its code, what was open and what was difficult: all that has
+ * changed since.
+ */
 export function handedOver(text: string): string {
-  let [isOpen, isCode] = [false, false];
+  let [isOver, isCode] = [false, false];
   const body = dedented(accountParts(cleanAccount(text)).body);
   const settled = body.split('\n').filter((line) => {
     if (FENCE.test(line)) {
       isCode = !isCode;
       return false;
     }
-    if (SECTION.test(line.trim())) [isOpen, isCode] = [OPEN_WORK.test(line), false];
-    return !isOpen && !isCode;
+    if (SECTION.test(line.trim()))
+      [isOver, isCode] = [OPEN_WORK.test(line) || OF_ITS_TIME.test(line), false];
+    return !isOver && !isCode;
   });
   return settled.join('\n').trim() || body;
 }

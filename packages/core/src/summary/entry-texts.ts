@@ -142,14 +142,15 @@ export function outcomeText(o: ToolOutcome, errorLines: number, lastEdit: number
   return returned.length === 0 ? head : `${head}\n${quoteLines(returned.join('\n'))}`;
 }
 
-/** The commands, each with as many lines of what failed as leave space for older ones; one line at least. */
+/** The commands that the prompt does not show, each with as many lines of what failed as leave space for older ones; one line at least. */
 export function outcomeTexts(
   outcomes: readonly ToolOutcome[],
   lastEdit: number,
   { mostLines, mostChars }: { readonly mostLines: number; readonly mostChars: number },
 ): readonly string[] {
   let left = mostChars;
-  const newestFirst = reversed(tellingOutcomes(outcomes)).map((outcome) => {
+  const unseen = tellingOutcomes(outcomes).filter(({ isShown }) => isShown !== true);
+  const newestFirst = reversed(unseen).map((outcome) => {
     let lines = mostLines;
     let text = outcomeText(outcome, lines, lastEdit);
     while (text.length > left * NEWEST_SHARE && lines > 1) {

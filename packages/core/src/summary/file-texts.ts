@@ -1,5 +1,5 @@
 import { groupedBy, lastOf } from '../check/list.ts';
-import type { FileRecord, SeenChange, Summary } from '../plan/summary.ts';
+import type { FileRecord, SeenChange, Summary, TurnWork } from '../plan/summary.ts';
 import { isHandedOver } from './account.ts';
 import { isCheck, quoteLines } from './entry-texts.ts';
 
@@ -51,6 +51,26 @@ export function changeTexts({
   return [...byNames]
     .filter(([names]) => names !== '')
     .map(([names, own]) => `- Changed ${own.map(([when]) => when).join(', ')}: ${names}`);
+}
+
+/** What was done in the turns before that of the last request: the state says what was done for that one. */
+export function workBefore({ work = [], request, until = -1 }: Summary): readonly TurnWork[] {
+  return work.filter((one) => one.until < (request?.at ?? until));
+}
+
+/** What was done in a turn, in one line. */
+export function workText({ at, until, files, checks }: TurnWork): string {
+  const more = files.length > MOST_NAMED ? ` and ${files.length - MOST_NAMED} more` : '';
+  const failed = Object.keys(checks).filter((kind) => checks[kind] === false);
+  const done = [
+    files.length === 0 ? '' : `changed ${files.slice(-MOST_NAMED).join(', ')}${more}`,
+    failed.length > 0
+      ? `failed at the end: ${failed.join(', ')}`
+      : Object.keys(checks).length > 0
+        ? 'checks passed'
+        : '',
+  ];
+  return `[m${at + 2}–m${until + 1}] Work: ${done.filter((text) => text !== '').join('; ')}`;
 }
 
 /** A plan is worked through file by file: if some files that the task names were changed, the others of their kind. */

@@ -1,33 +1,33 @@
 import { reversed, sorted } from '../check/list.ts';
-import { linesOf, wholeHeadOf, wholeTailOf } from '../message/text.ts';
+import { wholeHeadOf, wholeTailOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { accountWithin, isHandedOver } from './account.ts';
-import type { Fact, FileRecord, Note, SeenChange, Summary } from '../plan/summary.ts';
+import type { Fact, SeenChange, Summary } from '../plan/summary.ts';
 import {
   artifactText,
   because,
   currentTexts,
   failingTexts,
-  indented,
   itemTexts,
   outcomeTexts,
-  quoteLines,
   repositoryTexts,
 } from './entry-texts.ts';
 import {
   changedFiles,
   changeTexts,
   fileText,
-  isChanged,
   lastEdit,
+  nameOf,
   readTexts,
   requestTexts,
   rootOf,
   seenShare,
   seenText,
-  shownPath,
   unchangedTexts,
+  workBefore,
+  workText,
 } from './file-texts.ts';
+import { noteLines } from './note-lines.ts';
 import {
   taskWithoutHostText,
   RANK,
@@ -45,11 +45,13 @@ export const SUMMARY_RENDER_VERSION = 'v12';
 const SHARE = {
   task: 0.14,
   plan: 0.24,
-  handedOver: 0.24,
+  oldTask: 0.08,
+  handedOver: 0.18,
   facts: 0.06,
   items: 0.06,
   repository: 0.05,
   decisions: 0,
+  work: 0.05,
   files: 0.32,
   commands: 0.12,
   read: 0.06,
@@ -202,13 +204,13 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
       });
     });
   };
-  if (s.task !== null && space.taskIsShown !== true)
-    add('Task', RANK.task, taskText(s.task, space));
+  if (s.task !== null && space.taskIsShown !== true) add('Task', RANK.task, taskText(s, space));
   lines.push(...rankedFactLines(s.facts, space));
   if (s.prose !== null) add('Account', RANK.account, s.prose);
   for (const text of requestTexts(s)) add('State', RANK.state, text);
   for (const text of currentTexts(s.currentTask, s.items)) add('State', RANK.state, text);
-  for (const step of s.currentPlan) add('State', RANK.state, `- In progress: ${step}`);
+  for (const step of s.currentPlan)
+    add('State', RANK.state, `- ${step.endsWith('?') ? 'The agent asks' : 'In progress'}: ${step}`);
   addList('State', RANK.state, SHARE.items, itemTexts(s.items));
   for (const text of failingTexts(s.outcomes, lastEdit(s.files))) add('State', RANK.state, text);
   for (const text of unchangedTexts(s)) add('State', RANK.state, text);
@@ -224,11 +226,7 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
   if (s.splitTurn !== null && s.splitTurn.text !== '')
     add('Turn Context (split turn)', RANK.state, s.splitTurn.text);
   const root = rootOf(s.files);
-  const changed = changedFiles(s.files).map((file) => `- ${fileText(file, root)}`);
-  addList('Changed Files', RANK.finding, SHARE.files, changed, (i) => ({
-    heading: changed[i] ?? '',
-    text: '',
-  }));
+  lines.push(...changedFileLines(s, root, space.chars * SHARE.files));
   const { seen = [] } = s;
   addList('Changes Seen', RANK.finding, seenShare(s.files), seen.map(seenText), (i) => ({
     heading: seenText(seen[i] as SeenChange),
@@ -251,8 +249,35 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
     s.artifacts.map((a) => `- artifact:${a.artifactId}: ${artifactText(a)}`),
   );
   lines.push(...noteLines(s, root));
+  const work = workBefore(s);
+  addList('Conversation', RANK.note, SHARE.work, work.map(workText), (i) => ({
+    at: work[i]?.at ?? 0,
+  }));
   addList('Files Read', RANK.finding, SHARE.read, readTexts(s.files, root));
   return lines;
+}
+
+/** The changed files, each with what changed. The oldest of many, of which no line is shown, by their names only. */
+function changedFileLines(s: Summary, root: string, spaceChars: number): readonly Line[] {
+  const changed = changedFiles(s.files);
+  const quoted = new Set(s.notes.map(({ source }) => source));
+  let left = spaceChars;
+  const texts = reversed(changed).map((file) => ({ file, text: `- ${fileText(file, root)}` }));
+  const whole = texts.filter(
+    ({ file, text }) => (left -= text.length + 1) >= 0 || quoted.has(file.path),
+  );
+  const named = texts.filter((one) => !whole.includes(one)).map(({ file }) => nameOf(file.path));
+  const own = { section: 'Changed Files', rank: RANK.finding } as const;
+  const earlier = `- Earlier: ${reversed(named).join(', ')}`;
+  return [
+    ...(named.length === 0 ? [] : [{ ...own, text: earlier, worth: 1, at: -1 }]),
+    ...reversed(whole).map(({ text }, i) => ({
+      ...own,
+      heading: text,
+      text: '',
+      worth: i / changed.length,
+    })),
+  ];
 }
 
 /**
@@ -293,91 +318,22 @@ function fromBothEnds(all: readonly number[]): readonly number[] {
 /** The first of many lines that say what failed are shown; more if the text is long. */
 const [FEW_ERROR_LINES, MOST_ERROR_LINES, LARGE_CHARS] = [6, 12, 12_000];
 const MOST_PLAN_CHARS = 4_000;
+/** After more turns than this the first request is hardly what the work is about. */
+const FEW_LATER = 3;
 
-/** A plan with headings is what the work is checked against, whatever is asked later. */
+/** A plan with headings is what the work is checked against. */
 const isPlan = (task: string): boolean => (task.match(/^#{1,4} \S/gm)?.length ?? 0) >= 3;
 
-function taskText(given: string, { chars }: RenderSpace): string {
+function taskText({ task: given, firstTurn, lastTurn }: Summary, { chars }: RenderSpace): string {
+  if (given === null) return '';
   const task = taskWithoutHostText(given);
   if (isHandedOver(given))
     return accountWithin(task, Math.max(LEAST_TASK_CHARS, chars * SHARE.handedOver));
-  const plan = isPlan(task) ? Math.min(MOST_PLAN_CHARS, chars * SHARE.plan) : 0;
-  const most = Math.max(LEAST_TASK_CHARS, plan, chars * SHARE.task);
+  const isCurrent = lastTurn - firstTurn <= FEW_LATER;
+  const plan = isCurrent && isPlan(task) ? Math.min(MOST_PLAN_CHARS, chars * SHARE.plan) : 0;
+  const most = Math.max(LEAST_TASK_CHARS, plan, chars * (isCurrent ? SHARE.task : SHARE.oldTask));
   if (task.length <= most) return task;
   const head = wholeHeadOf(task, Math.floor(most * 0.7));
   const tail = wholeTailOf(task, Math.floor(most * 0.25));
   return `${head}\n[… ${task.length - head.length - tail.length} characters left out …]\n${tail}`;
 }
-
-/** What was said, and quoted lines under the file or the call that they come from. */
-function noteLines(s: Summary, root: string): readonly Line[] {
-  const files = new Map(s.files.map((file) => [file.path, file]));
-  const seen = new Map((s.seen ?? []).map((change) => [change.path, change]));
-  const lines = s.notes.map((note) => {
-    const change = note.by === 'tool' ? seen.get(note.source ?? '') : undefined;
-    return change === undefined ? noteLine(note, files, root) : seenLine(note, change);
-  });
-  return lines;
-}
-
-function seenLine({ text, worth = 0 }: Note, change: SeenChange): Line {
-  const heading = seenText(change);
-  const own = { rank: RANK.note, worth, at: change.at };
-  return { ...own, section: 'Changes Seen', heading, text: quoteLines(text).replace(/^/gm, '  ') };
-}
-
-function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: string): Line {
-  const { by, source, turn, at = 0, worth = 0 } = note;
-  const where = place(note.at, turn);
-  const own = { rank: RANK.note, worth, at };
-  const file = source === undefined ? undefined : files.get(source);
-  const isOfChanged = file !== undefined && isChanged(file);
-  const heading =
-    file === undefined
-      ? `### ${where} ${source ?? 'tool result'}`
-      : isOfChanged
-        ? `- ${fileText(file, root)}`
-        : `### ${shownPath(file.path, root)}`;
-  const section = isOfChanged ? 'Changed Files' : 'Exact Lines';
-  switch (by) {
-    case 'system':
-      return { ...own, section: 'From the System Message', text: quoteLines(note.text) };
-    case 'tool':
-      return { ...own, section, heading, text: quoteLines(note.text), at: file?.at ?? at };
-    case 'user':
-      return {
-        ...own,
-        section: 'Conversation',
-        label: `${where} User:`,
-        text: indented(note.text) + overruled(note),
-      };
-    case 'assistant':
-      return source === undefined
-        ? { ...own, section: 'Conversation', label: `${where} Agent:`, text: indented(note.text) }
-        : {
-            ...own,
-            section,
-            heading,
-            text:
-              note.text === ''
-                ? ''
-                : isOfChanged
-                  ? addedLines(note.text, where)
-                  : `  ${indented(note.text)}`,
-            at: file?.at ?? at,
-          };
-  }
-}
-
-/** Lines that the agent put into a file. Several of them are a block of their own. */
-function addedLines(text: string, where: string): string {
-  const lines = linesOf(text);
-  const block = lines.length === 1 ? [] : [`  ${where}`];
-  return [...block, ...lines.map((line) => `  + ${line}`)].join('\n');
-}
-
-const overruled = ({ overruledAt }: Note): string =>
-  overruledAt === undefined ? '' : ` (m${overruledAt + 1} may change this)`;
-
-const place = (at: number | undefined, turn: number): string =>
-  at === undefined ? `[turn ${turn}]` : `[m${at + 1}]`;

@@ -14,10 +14,11 @@ import { inPlace } from '../../render/record.ts';
 import type { Proposal, RungContext, Rung } from './rung.ts';
 import { excerptsTogether } from '../excerpt-choice.ts';
 
-/** Results up to this long stay whole; so do arguments up to this long. */
+/** Results up to this long stay whole; so do arguments up to this long, and older ones up to the last of these. */
 const WHOLE_CHARS = 240;
 const WHOLE_ARGS_CHARS = 1_500;
-/** Arguments that are shorter than what they bring about, such as a question to a sub-agent, stay up to this long. */
+const OLDER_ARGS_CHARS = 500;
+/** Arguments that bring about something worth reading, such as a question to a sub-agent, stay up to this long. */
 const ASKING_ARGS_CHARS = 300;
 /** Every excerpt begins with its first line and ends with its last, which says how it went. */
 const FIRST_LINE_CHARS = 120;
@@ -99,7 +100,7 @@ function chooseRemainders(
   const share = targetTokens >= limitTokens ? MOST_UNREAD_MADE_TO_MEASURE : MOST_UNREAD;
   const unread = Math.max(spaceTokens * MOST_OF_NEWEST, limitTokens * share);
   const sparesNewest = newestTokens <= unread;
-  const argsChars = argsCharsIn(after);
+  const argsChars = argsCharsIn(after, newest);
   const long = after.filter(
     (entry) => isLong(draft, entry, argsChars) && !(sparesNewest && entry.unit === newest),
   );
@@ -143,13 +144,22 @@ function chooseRemainders(
   );
 }
 
-/** How long the arguments of an entry may stay: those that bring about something longer give way to it. */
-function argsCharsIn(entries: readonly Entry[]): (entry: Entry) => number {
+/** The name of an argument that puts text into a file: the result only confirms it. */
+const PUTS = /"(?:new_?(?:str(?:ing)?|text)|file_text|content)"\s*:/i;
+
+/** How long the arguments of an entry may stay: those that bring about something worth reading give way to it. */
+function argsCharsIn(
+  entries: readonly Entry[],
+  newest: number | undefined,
+): (entry: Entry) => number {
   const returned = new Map<number, number>();
   for (const { unit, message } of entries)
     returned.set(unit, (returned.get(unit) ?? 0) + resultChars(message));
-  return ({ unit, message }) =>
-    (returned.get(unit) ?? 0) > argChars(message) ? ASKING_ARGS_CHARS : WHOLE_ARGS_CHARS;
+  return ({ unit, message }) => {
+    const isEdit = callsOf(message).some(({ args }) => PUTS.test(args));
+    if (!isEdit && (returned.get(unit) ?? 0) > WHOLE_CHARS) return ASKING_ARGS_CHARS;
+    return unit === newest ? WHOLE_ARGS_CHARS : OLDER_ARGS_CHARS;
+  };
 }
 
 function isLong(draft: Draft, entry: Entry, argsChars: (entry: Entry) => number): boolean {

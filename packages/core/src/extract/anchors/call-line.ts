@@ -12,10 +12,21 @@ export function callLine(tool: string, args: string, most: number): string {
   if (typeof command === 'string' && !EDITOR.test(command))
     return shortened(oneLine(`${tool} ${command}`, most * 2), most);
   const texts: string[] = [];
-  for (const [name, value] of Object.entries(given))
-    if (typeof value === 'string' && value.length <= VALUE_CHARS && !SETTING_NAME.test(name))
+  for (const [name, one] of Object.entries(given)) {
+    const value = typeof one === 'string' && !SETTING_NAME.test(name) ? pathEnd(one) : undefined;
+    if (value !== undefined && value.length <= VALUE_CHARS)
       texts.push(texts.length === 0 ? value : `${name}=${value}`);
+  }
   return shortened(oneLine([tool, ...texts].join(' '), most * 2), most);
+}
+
+const LONG_PATH = /^[/~][^\s]*$/;
+const PATH_NAMES = 3;
+
+/** The last names of a long path; any other value as it is. */
+function pathEnd(value: string): string {
+  if (value.length <= VALUE_CHARS || !LONG_PATH.test(value)) return value;
+  return `…/${value.split('/').slice(-PATH_NAMES).join('/')}`;
 }
 
 const LONGEST_PARSED = 20_000;

@@ -15,14 +15,16 @@ export interface EditBlock {
   readonly after: string;
   readonly from: number;
   readonly to: number;
+  /** True if it is only the beginning of what the edit changes. */
+  readonly isCut: boolean;
 }
 
-/** A longer edit is shown by the names that it adds and changes. */
-const BLOCK_CHARS = 900;
+/** A longer edit is shown in part. */
+const BLOCK_CHARS = 1_800;
 /** A single line that is shorter says nothing. */
 const LEAST_LINE_CHARS = 8;
-/** Where a later edit took lines away. */
-const GAP = '…';
+/** Where lines are left out, or a later edit took them away. */
+export const GAP = '…';
 /** Lines between more gaps say little. */
 const MOST_GAPS = 2;
 
@@ -30,6 +32,8 @@ const MOST_GAPS = 2;
 export class EditBlocks {
   /** The newest first. */
   readonly blocks: readonly EditBlock[];
+  /** The newest call that changed a file. */
+  newest: number | undefined;
   readonly #statistics: AnchorStatistics;
   /** The lines that were taken out of each file, with the last call that did so. */
   readonly #removed = new Map<FileAccess, Map<string, number>>();
@@ -44,11 +48,12 @@ export class EditBlocks {
   }
 
   /** The text of a block without what a later edit took away, and without secrets; empty if nothing is left. */
-  text({ of, file, after, from, to }: EditBlock, redact: Redact): string {
+  text({ of, file, after, from, to, isCut }: EditBlock, redact: Redact): string {
     const clean = redact(after).split('\n');
     // What spans several lines is not cut.
     if (clean.length !== after.split('\n').length) return '';
-    return dedented(this.#left(file, of, clean.slice(from, to)));
+    const left = this.#left(file, of, clean.slice(from, to));
+    return dedented(isCut && left.length > 0 ? [...left, GAP] : left);
   }
 
   /** What is left of lines that an earlier summary shows of a file. */
@@ -81,6 +86,7 @@ export class EditBlocks {
     if (!changes || segment.voice !== VOICE.args) return;
     const files = this.#statistics.changedBy(segment.callId ?? '', index);
     if (files.length === 0) return;
+    this.newest ??= of;
     const touches = segment.touched?.touches ?? [];
     for (const one of replacementsIn(segment.text.slice(segment.tool.length + 1))) {
       const file = fileOf(one.path, files);
@@ -124,7 +130,7 @@ function blockOf({
   before,
   after,
   places = 1,
-}: Replacement): Pick<EditBlock, 'from' | 'to'> | undefined {
+}: Replacement): Pick<EditBlock, 'from' | 'to' | 'isCut'> | undefined {
   const old = new Set(before.split('\n'));
   const lines = after.split('\n');
   const isNew = (line: string): boolean => !old.has(line) && line.trim() !== '';
@@ -132,7 +138,9 @@ function blockOf({
   const block = lines.slice(Math.max(0, from), to);
   const isShort = block.length === 1 && flat(block[0] ?? '').length < LEAST_LINE_CHARS;
   if (places > 1 || isShort || block.every(isOfImports)) return undefined;
-  return block.join('\n').length > BLOCK_CHARS ? undefined : { from, to };
+  let chars = 0;
+  const end = block.findIndex((line) => (chars += line.length + 1) > BLOCK_CHARS);
+  return { from, to: end < 0 ? to : from + end, isCut: end >= 0 };
 }
 
 /** A line of imports. A text before a comma is one of a list. */

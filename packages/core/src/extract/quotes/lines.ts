@@ -5,7 +5,7 @@ import { callLine } from '../anchors/call-line.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import { VOICE, type Piece, type Voice } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
-import { EditBlocks, flat } from './edit-blocks.ts';
+import { EditBlocks, flat, GAP, type EditBlock } from './edit-blocks.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
 import { rangeAt, type AddedRun, type FileDiff } from '../diffs/unified-diff.ts';
 import { quoted, tells } from './quote.ts';
@@ -52,6 +52,7 @@ export class ExactLines {
   readonly #carried: CarriedLine[] = [];
   readonly #seen = new Set<string>();
   readonly #blocks: EditBlocks;
+  readonly #taken = new Set<EditBlock>();
 
   constructor(statistics: AnchorStatistics, seen: SeenChanges, selection: Selection) {
     this.#statistics = statistics;
@@ -77,18 +78,29 @@ export class ExactLines {
     this.#seen.add(text);
   }
 
-  /** What edits put into files and is still there, as blocks within a share of the space, the newest first. */
-  takeEdits(spaceChars: number, isHidden: (of: number) => boolean, redact: Redact): void {
+  /**
+   * What edits put into files and is still there, as blocks within a number of characters: tests last, the newest first.
+   */
+  takeEdits(spaceChars: number, isShown: (of: number) => boolean, redact: Redact): void {
     let left = Math.min(spaceChars, this.#selection.spaceChars);
-    for (const block of this.#blocks.blocks) {
+    const shown = this.#blocks.blocks.filter(
+      (block) => isShown(block.of) && !this.#taken.has(block),
+    );
+    for (const block of sorted(shown, (a, b) => Number(isOfTest(a)) - Number(isOfTest(b)))) {
       if (left < LEAST_EDIT_CHARS) return;
-      if (!isHidden(block.of)) continue;
-      const text = this.#blocks.text(block, redact);
-      const chars = text.length + MARK_CHARS * 2 * text.split('\n').length;
-      if (text === '' || chars > left || !this.#isNews(text)) continue;
+      const most = shown.length === 1 ? left : left * ONE_EDIT_SHARE;
+      const text = firstLines(this.#blocks.text(block, redact), most);
+      const chars = shownChars(text);
+      if (text === '' || !this.#isNews(text)) continue;
       left -= chars;
+      this.#taken.add(block);
       this.#take(block.file, block.of, text, chars);
     }
+  }
+
+  /** The newest call that changed a file. */
+  get lastEdit(): Placed | undefined {
+    return this.#statistics.placed[this.#blocks.newest ?? -1];
   }
 
   /** True if most lines of an edit are not shown by a newer one. */
@@ -245,6 +257,28 @@ export class ExactLines {
     return group;
   }
 }
+
+/** A test says less about the work than what it tests. */
+const TEST_FILE = /(?:^|[/._-])(?:tests?|specs?|e2e)(?:[/._-]|$)/i;
+
+const isOfTest = ({ file }: EditBlock): boolean => TEST_FILE.test(file.path);
+
+/** What a block takes with the marks of its lines. */
+const shownChars = (text: string): number => text.length + MARK_CHARS * 2 * text.split('\n').length;
+
+/** A text, or as many of its first lines as fit; empty if these are few. */
+function firstLines(text: string, mostChars: number): string {
+  if (shownChars(text) <= mostChars) return text;
+  let left = mostChars - MARK_CHARS * 3;
+  const lines = text.split('\n');
+  const end = lines.findIndex((line) => (left -= shownChars(line) + 1) < 0);
+  return end < LEAST_LINES ? '' : [...lines.slice(0, end), GAP].join('\n');
+}
+
+/** How much of the space that is left one edit may take. */
+const ONE_EDIT_SHARE = 0.6;
+/** Fewer lines of a longer block say little. */
+const LEAST_LINES = 8;
 
 /** A change that was looked at is listed anyway: lines under it would separate it from its neighbours. */
 const SEEN_CHARS = 12;

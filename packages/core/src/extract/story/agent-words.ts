@@ -73,7 +73,7 @@ const CONCLUDES =
 const REASONS = /\b(?:because|since|so that|instead|rather than|which means)\b/i;
 /** What an agent answers when nothing is asked of it. */
 const SAYS_NOTHING =
-  /^\W*(?:no response (?:requested|needed)|\(no content\)|understood|done|ok(?:ay)?|got it|good (?:point|question|idea|catch)|you['’]re (?:absolutely )?right|(?:that )?makes sense|sounds good|sure|great|perfect|excellent)\W*$|^API Error: /i;
+  /^\W*(?:no response (?:requested|needed)|\(no content\)|understood|done|ok(?:ay)?|got it|good (?:points?|questions?|idea|catch)|exactly(?: right)?|you['’]re (?:absolutely )?right|(?:that )?makes sense|sounds good|sure|great|perfect|excellent)\W*$|^API Error: /i;
 
 export const saysNothing = (text: string): boolean => SAYS_NOTHING.test(text);
 
@@ -84,15 +84,11 @@ export function withoutAnnouncements(text: string): string {
     .join(' ');
 }
 
-const LOOKS =
-  /\b(?:let me|let['’]s|i['’]ll|i will|i need to)\s+(?:now |also |first |quickly )*(?:see|look|check|read|view|find|search|examine|explore|understand|start|begin)\b/i;
+const STEP_SAYS_CHARS = 80;
 
-/** The same without the sentences that only announce that the agent looks at something. */
-export function withoutLooking(text: string): string {
-  return sentences(text)
-    .filter((sentence) => !LOOKS.test(sentence) || REASONS.test(sentence))
-    .join(' ');
-}
+/** True for a remark between calls that says something which the report of its turn may not say. */
+export const isFinding = (text: string): boolean =>
+  text.length >= STEP_SAYS_CHARS && CONCLUDES.test(text);
 
 const MERIT: Readonly<Record<Role, number>> = { 'final report': 3, report: 3, step: 0.6 };
 const CODE_MERIT = 0.35;

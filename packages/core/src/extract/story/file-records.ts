@@ -85,13 +85,18 @@ function changesByFile(
 const INTENT =
   /^\W*(?:(?:ok(?:ay)?|now|first|next|then|good|great|perfect|also|and|so)\b[,.!]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i need to|i should|we need to|now i)\s+(?:now |also |then |first )?/i;
 
+/** Says only that something went well. */
+const CHEERS = /^(?:(?:good|great|perfect|excellent|nice)\b[^.!`]{0,40}[.!]\s*)+/i;
+
 /** An intent says something if it names something. */
 const NAMES = /`|[a-z][A-Z]|\w_\w|\w\.\w/;
 
 /** Why an agent makes a change, in its words before it: a reason if it gives one, otherwise what it is about to do. */
 function reasonIn(text: string): string {
   const line = text.trim().split('\n').at(-1) ?? '';
-  const why = withoutAnnouncements(line) || (NAMES.test(line) ? line.replace(INTENT, '') : '');
+  const why =
+    withoutAnnouncements(line).replace(CHEERS, '') ||
+    (NAMES.test(line) ? line.replace(INTENT, '') : '');
   const bare = why.replace(/[:：]\W{0,3}$/, '').trim();
   return bare.length < 12 || bare.length > WHY_CHARS ? '' : bare;
 }

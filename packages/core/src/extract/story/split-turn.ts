@@ -5,7 +5,7 @@ import { oneLine } from '../../message/text.ts';
 import type { SplitTurn } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
 import { callLine } from '../anchors/call-line.ts';
-import { saidByAgent, withoutLooking } from './agent-words.ts';
+import { saidByAgent, withoutAnnouncements } from './agent-words.ts';
 import { passagesOf } from './passages.ts';
 
 /** What the agent said and did in the beginning of a turn whose end stays: the newest lines that fit, in its own words. */
@@ -37,7 +37,7 @@ function newestWithin(lines: readonly string[], mostChars: number): string {
 function saidIn({ message, index }: Node): readonly string[] {
   const lines = passagesOf(saidByAgent(message))
     .filter(({ kind }) => kind === 'prose')
-    .map(({ text }) => withoutLooking(text).replaceAll('\n', ' '))
+    .map(({ text }) => withoutAnnouncements(text).replaceAll('\n', ' '))
     .filter((text) => text.length > 20);
   return lines.map((line) => `- [m${index + 1}] ${line}`);
 }

@@ -6,7 +6,14 @@ import type { Node } from '../../thread/thread.ts';
 import { VOICE } from '../anchors/scan.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
 import { knownItem, rounded, type Group, type Item, type Selection } from '../quotes/select.ts';
-import { meritOf, rolesOf, saidByAgent, saysNothing, withoutAnnouncements } from './agent-words.ts';
+import {
+  isFinding,
+  meritOf,
+  rolesOf,
+  saidByAgent,
+  saysNothing,
+  withoutAnnouncements,
+} from './agent-words.ts';
 import { overruledStatements } from './overruled.ts';
 import { passagesOf, type Passage } from './passages.ts';
 import { expandedCommands, isProseLine, saidByUser } from './user-words.ts';
@@ -15,8 +22,9 @@ import { expandedCommands, isProseLine, saidByUser } from './user-words.ts';
 const MERIT = { user: 0.008, pasted: 0.0003, agent: 0.004 } as const;
 const LABEL_CHARS = 14;
 const BEYOND_SHARE = 0.1;
-/** Shorter messages are all the user's own words. */
+/** Shorter messages are all the user's own words; longer ones than the other length are hardly typed. */
 const PASTES_FROM_CHARS = 600;
+const LONGEST_TYPED = 2_000;
 
 /** A passage that may be shown. */
 interface Offered extends Item {
@@ -55,6 +63,9 @@ export class Story {
   read(nodes: readonly Node[], all: readonly Node[]): void {
     this.#overruled = overruledStatements(all);
     const roles = rolesOf(all);
+    const reported = new Set(
+      all.filter(({ index }) => /report/.test(roles.get(index) ?? '')).map(({ turn }) => turn),
+    );
     const expanded = expandedCommands(all);
     const asked = answeredReports(all);
     const end = all.at(-1)?.index ?? 0;
@@ -75,6 +86,7 @@ export class Story {
             ? withoutAnnouncements(passage.text)
             : passage.text;
         if (own === '' || saysNothing(own)) continue;
+        if (role === 'step' && reported.has(node.turn) && !isFinding(own)) continue;
         const merit = MERIT.agent * meritOf(passage, role, end - node.index);
         this.#add({ ...passage, text: own }, node, 'assistant', merit, {
           isFinal: role === 'final report',
@@ -106,7 +118,7 @@ export class Story {
     for (const passage of passagesOf(words)) {
       const isProse = !mayPaste || (passage.kind === 'prose' && isMostlyProse(passage.text));
       const merit = isProse ? MERIT.user : MERIT.pasted;
-      this.#add(passage, node, 'user', merit, { isOwn: !mayPaste });
+      this.#add(passage, node, 'user', merit, { isOwn: isProse && words.length <= LONGEST_TYPED });
     }
   }
 
@@ -264,28 +276,29 @@ function answeredReports(nodes: readonly Node[]): ReadonlyMap<number, string> {
   for (const node of nodes) {
     const { message } = node;
     const words = startsTurn(message) ? saidByUser(message).join(' ') : '';
-    if (last !== undefined && words !== '' && words.length <= SHORT_ANSWER_CHARS)
-      answered.set(last.index, words);
+    const isAnswer = words.length <= SHORT_ANSWER_CHARS || NAMES_OPTION.test(words);
+    if (last !== undefined && words !== '' && isAnswer) answered.set(last.index, words);
     last = message.role === 'assistant' && !hasCalls(message) ? node : undefined;
   }
   return answered;
 }
 
-/** An answer that names an option: "B", "2.", "option a, but …". */
+/** An answer that names options: "B", "2.", "option a, but …", "1+2". */
 const NAMES_OPTION =
-  /^\W{0,3}(?:option |go with |i(?: think|['’]d say| prefer) |let['’]s (?:try|do|go with) )?([a-e]|\d)(?:\s*$|[.,):;–-](?![a-z]))/i;
+  /^\W{0,3}(?:option |go with |i(?: think|['’]d say| prefer) |let['’]s (?:try|do|go with) )?((?:[a-e]|\d)(?:\s?(?:[+&,]|and)\s?(?:[a-e]|\d)(?![\w.]))*)(?:\s*$|[.,):;–-](?![a-z]))/i;
 
-/** The question that an answer belongs to, with the option that it names. */
+/** The question that an answer belongs to, with the options that it names. */
 function questionWithOption(passages: readonly Passage[], answer: string): Passage | undefined {
-  const label = NAMES_OPTION.exec(answer)?.[1];
-  if (label === undefined) return undefined;
-  const begins = new RegExp(`^\\W{0,6}(?:option )?${label}(?:[.):*]|\\s[-–—:])`, 'i');
-  const lines = passages.flatMap(({ text }) => text.split('\n'));
-  const option = reversed(lines).find((line) => begins.test(line));
-  if (option === undefined || isShortList(passages, option)) return undefined;
-  const question = reversed(lines).find((line) => line.includes('?') && line !== option);
-  const chosen = oneLine(option, OPTION_CHARS);
-  const text = question === undefined ? chosen : `${oneLine(question, OPTION_CHARS)}\n  ${chosen}`;
+  const labels = NAMES_OPTION.exec(answer)?.[1]?.match(/[a-e](?!nd)|\d/gi) ?? [];
+  const lines = reversed(passages.flatMap(({ text }) => text.split('\n')));
+  const options = labels.flatMap((label) => {
+    const begins = new RegExp(`^\\W{0,6}(?:option )?${label}(?:[.):*]|\\s[-–—:])`, 'i');
+    return lines.find((line) => begins.test(line)) ?? [];
+  });
+  if (options.every((option) => isShortList(passages, option))) return undefined;
+  const question = lines.find((line) => line.includes('?') && !options.includes(line));
+  const shown = [...(question === undefined ? [] : [question]), ...options];
+  const text = shown.map((line) => oneLine(line, OPTION_CHARS)).join('\n  ');
   return { at: passages.length, lead: '', text, kind: 'option' };
 }
 

@@ -1,0 +1,59 @@
+import { groupedBy } from '../../check/list.ts';
+import { callsOf, startsTurn } from '../../message/message.ts';
+import type { Summary, ToolOutcome, TurnWork } from '../../plan/summary.ts';
+import { hasPassed, isCheck, tellingOutcomes } from '../../summary/entry-texts.ts';
+import { nameOf } from '../../summary/file-texts.ts';
+import type { Node } from '../../thread/thread.ts';
+import type { AnchorStatistics } from '../anchors/statistics.ts';
+import { kindOfCommand, lastRunsByKind } from './commands.ts';
+
+const MOST_TURNS = 100;
+
+/** What the agent changed and checked in each turn, oldest first. Turns without either are left out. */
+export function workByTurn(
+  nodes: readonly Node[],
+  statistics: AnchorStatistics,
+  { work: before = [], outcomes }: Pick<Summary, 'work' | 'outcomes'>,
+): readonly TurnWork[] {
+  const work = new Map(before.map((one) => [one.turn, one]));
+  for (const [turn, own] of groupedBy(nodes, (node) => node.turn)) {
+    const known = work.get(turn);
+    const runs = outcomes.filter((run) => run.turn === turn);
+    const done = { ...workOf(turn, own, statistics), checks: checksIn(own, runs) };
+    const files = [...new Set([...(known?.files ?? []), ...done.files])];
+    const checks = { ...known?.checks, ...done.checks };
+    if (files.length > 0 || Object.keys(checks).length > 0)
+      work.set(turn, { ...done, at: known?.at ?? done.at, files, checks });
+  }
+  return [...work.values()].slice(-MOST_TURNS);
+}
+
+function workOf(
+  turn: number,
+  nodes: readonly Node[],
+  statistics: AnchorStatistics,
+): Omit<TurnWork, 'checks'> {
+  const request = nodes.find(({ message }) => startsTurn(message)) ?? nodes[0];
+  const files = nodes.flatMap(({ message, index }) =>
+    callsOf(message)
+      .flatMap(({ callId }) => statistics.changedBy(callId, index))
+      .map(({ path }) => nameOf(path)),
+  );
+  return {
+    turn,
+    at: request?.index ?? 0,
+    until: nodes.at(-1)?.index ?? 0,
+    files: [...new Set(files)],
+  };
+}
+
+/** The checks that ran, after those of the turn that are known, by how the last run of each kind ended. */
+function checksIn(nodes: readonly Node[], before: readonly ToolOutcome[]): TurnWork['checks'] {
+  const runs = tellingOutcomes(lastRunsByKind(nodes, before)).filter(isCheck);
+  return Object.fromEntries(
+    runs.map((run) => [
+      kindOfCommand(run.call) ?? run.call,
+      hasPassed(run) || run.resolution !== undefined,
+    ]),
+  );
+}
