@@ -1,27 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Message, Summary } from '@bobbin/core';
-import { chars4, extract, fitSummary, renderSummary, type Node } from '@bobbin/core/internal';
-import { assistant, call, cpuMs, result, thread, user } from '@bobbin/testing';
-
-const counter = chars4();
-
-function nodesOf(messages: readonly Message[]): readonly Node[] {
-  return thread(...messages).path();
-}
-
-function extracted(messages: readonly Message[], maxTokens = 2_000): Summary {
-  const nodes = nodesOf(messages);
-  return extract({ nodes, previous: null, task: null, round: 1, maxTokens, counter });
-}
-
-const text = (messages: readonly Message[], maxTokens = 2_000): string =>
-  fitSummary(extracted(messages, maxTokens), maxTokens, counter) ?? '';
-
-function round(tool: string, args: Record<string, unknown>, output: string): readonly Message[] {
-  const asked = call(tool, args as never);
-  return [assistant(asked), result(asked, output)];
-}
+import type { Message } from '@bobbin/core';
+import { extract, renderSummary } from '@bobbin/core/internal';
+import { assistant, call, cpuMs, result, user } from '@bobbin/testing';
+import { counter, extracted, nodesOf, round, text } from './extracted.ts';
 
 const STATEMENTS = [
   'Absolutely never deploy on Fridays.',
@@ -207,17 +189,18 @@ test('a short answer is shown with the question before it', () => {
   );
 });
 
+const editCells = (old: string, now: string): readonly Message[] =>
+  round('edit', { file_path: '/repo/src/cells.ts', old_string: old, new_string: now }, 'edited');
+
 test('lines of a changed file are those that still are in it, each after a plus', () => {
-  const edit = (old: string, now: string): readonly Message[] =>
-    round('edit', { file_path: '/repo/src/cells.ts', old_string: old, new_string: now }, 'edited');
   const shown = text([
     user('Cache the cells.'),
     ...round('read', { file_path: '/repo/src/cells.ts' }, '1\tconst oldCellLimit = 10;'),
-    ...edit(
+    ...editCells(
       'const oldCellLimit = 10;',
       'const cellLimit = 4096;\nconst firstCellCache = new Map();',
     ),
-    ...edit('const firstCellCache = new Map();', 'const cellCache = new LruMap(cellLimit);'),
+    ...editCells('const firstCellCache = new Map();', 'const cellCache = new LruMap(cellLimit);'),
     assistant('Let me run the tests now:', call('bash', { command: 'npm test' })),
   ]);
   assert.match(shown, /^ {2}\+ const cellLimit = 4096;$/m);
@@ -286,7 +269,7 @@ test('C6 a changed file has one line, what was added, changed and removed, and w
   const shown = renderSummary(extracted([user('Make the importer faster.'), ...messages, ...gone]));
   assert.match(
     shown,
-    /^- \/repo\/src\/importer\.ts \(edited, m6\): adds readRows; changes limit — Fifty rows are too few for the large files\.\n {2}\+ const limit = 200;$/m,
+    /^- \/repo\/src\/importer\.ts \(edited, m6\): adds readRows\(file\); changes limit — Fifty rows are too few for the large files\.\n {2}\+ const limit = 200;$/m,
   );
   assert.match(shown, /^- \/repo\/old\.ts \(deleted, m10\)$/m);
 });
@@ -345,109 +328,3 @@ test('a short text about many edits quotes a line of a search only if space is l
   // What a search found before the files were changed may no longer be there.
   assert.doesNotMatch(text(messages, 900), /addRoute\(route_77\)/);
 });
-
-test('an answer that names an option is shown with the question and that option', () => {
-  const options = ['A', 'B', 'C'].map(
-    (label) =>
-      `| **${label}. Ledger ${label.toLowerCase()}** | ${`keeps the rows of branch ${label} `.repeat(16)}|`,
-  );
-  const shown = text(
-    [
-      user('Where should the rows go?'),
-      assistant(
-        `I looked at three places.\n\n| Option | What it does |\n|---|---|\n${options.join('\n')}\n\nWhich one do you want?`,
-      ),
-      user('B, and log it.'),
-      ...round('bash', { command: 'ls' }, 'rows'),
-      assistant('The rows are in place.'),
-    ],
-    1_600,
-  );
-  assert.match(shown, /Which one do you want\?\n +\| \*\*B\. Ledger b/);
-  assert.match(shown, /User: B, and log it\./);
-});
-
-test('an answer may name several options, and go on for long', () => {
-  const options = ['1', '2', '3'].map(
-    (label) => `${label}. **Ledger ${label}**: ${`keeps the rows of branch ${label} `.repeat(14)}`,
-  );
-  const ask = (answer: string): string =>
-    text(
-      [
-        user('Where should the rows go?'),
-        assistant(`${options.join('\n\n')}\n\nWhich one do you want?`),
-        user(answer),
-        ...round('bash', { command: 'ls' }, 'rows'),
-        assistant('The rows are in place.'),
-      ],
-      1_600,
-    );
-  assert.match(ask('1+3'), /Which one do you want\?\n +1\. \*\*Ledger 1[^\n]*\n +3\. \*\*Ledger 3/);
-  const long = `2, since the rows of a branch belong together, and ${'we want it soon '.repeat(8)}`;
-  assert.match(ask(long), /Which one do you want\?\n +2\. \*\*Ledger 2/);
-});
-
-test('a long message that a person typed counts as their own words, pasted text does not', () => {
-  const design =
-    'The printer keeps one page for each table, and a table that is split has two of them.';
-  const typed = Array.from({ length: 12 }, (_, i) => `${design} Rule ${i} holds.`).join('\n\n');
-  const pasted = Array.from({ length: 60 }, (_, i) => `[${i}] 0x${i}f → frame_${i}(${i});`);
-  const filler = Array.from({ length: 30 }, (_, i) => [
-    user(`Point ${i}: see below.\n${pasted.join('\n')}`),
-    assistant(`Point ${i} is done. The frame_${i} was freed too early, because its page was gone.`),
-  ]).flat();
-  const shown = text([user('Write a printer.'), user(typed), ...filler], 1_500);
-  assert.match(shown, /\[m2\] User: The printer keeps one page/);
-});
-
-test('a remark that only cheers is no reason for a change', () => {
-  const asked = call('edit', {
-    file_path: '/repo/a.ts',
-    old_string: 'a',
-    new_string: 'bcdefghi()',
-  });
-  const shown = (said: string): string =>
-    text([user('Go.'), assistant(said, asked), result(asked, 'edited')]);
-  assert.doesNotMatch(shown('Good, it compiles.'), /a\.ts \(edited, m2\):/);
-  assert.match(
-    shown('Perfect! The old loop held the lock for too long.'),
-    /a\.ts \(edited, m2\): The old loop held the lock for too long\.\n/,
-  );
-});
-
-test('what the agent asks is shown as a question, not as work in progress', () => {
-  const shown = text([user('Merge it.'), assistant('It is merged. Shall I delete the branch?')]);
-  assert.match(shown, /^- The agent asks: .*Shall I delete the branch\?$/m);
-});
-
-test('the remarks of a turn that has a report are shown if they find something', () => {
-  const found =
-    'The lock is held too long, because the writer waits for the reader that waits for it.';
-  const shown = text([
-    user('Look at the lock.'),
-    assistant('All good so far.', call('bash', { command: 'ls' })),
-    assistant(found, call('bash', { command: 'pwd' })),
-    assistant('The lock is free now.'),
-    user('Thanks.'),
-  ]);
-  assert.ok(shown.includes(found));
-  assert.doesNotMatch(shown, /All good so far/);
-});
-
-for (const answer of [
-  'A bit of both would be wrong; do neither.',
-  'a migration, please',
-  '2 days at most',
-])
-  test(`"${answer}" names no option`, () => {
-    const options = ['A', 'B', '2'].map(
-      (label) => `${label}. ${`Drop the table of branch ${label} at once `.repeat(12)}`,
-    );
-    const shown = text([
-      user('Where should the rows go?'),
-      assistant(`${options.join('\n')}\n\nWhich one do you prefer?`),
-      user(answer),
-      assistant('The rows stay.'),
-    ]);
-    assert.doesNotMatch(shown, /prefer\?\n +\W*[A2]\. Drop/);
-  });

@@ -62,7 +62,7 @@ const SEEN = [
     plus: 6,
     minus: 1,
     at: 2,
-    note: 'adds resetLimits; changes readLimits, writeLimits',
+    note: 'adds resetLimits(file: string); changes readLimits, writeLimits',
   },
   { path: 'src/old.ts', does: 'deleted', plus: 0, minus: 2, at: 2 },
   { path: 'lib/moved.ts', from: 'lib/a.ts', does: 'renamed', plus: 0, minus: 0, at: 2 },
@@ -86,7 +86,7 @@ test('C6 of a diff only added lines are quoted, under their file', () => {
   );
   assert.match(
     shown,
-    /^· src\/limits\.ts \(modified, \+6 −1, m3\): adds resetLimits; changes readLimits, writeLimits\n {2}· \+ const backoff = backoffFor\(retriesOf\(file\)\);$/m,
+    /^· src\/limits\.ts \(modified, \+6 −1, m3\): adds resetLimits\(file: string\); changes readLimits, writeLimits\n {2}· \+ const backoff = backoffFor\(retriesOf\(file\)\);$/m,
   );
   assert.match(shown, /^· src\/old\.ts \(deleted, −2, m3\)$/m);
   assert.match(shown, /^· lib\/moved\.ts \(renamed from lib\/a\.ts, m3\)$/m);

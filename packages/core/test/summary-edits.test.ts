@@ -178,7 +178,7 @@ test('what a text in a file declares is no declaration of the file', () => {
   const text = renderSummary(summaryOf(edit('/repo/print_test.go', 'x', lines.join('\n'))));
   assert.match(text, /print_test\.go \(edited, m2\): adds TestPrint\n/);
   const cut = lines.slice(2).join('\n');
-  assert.match(renderSummary(summaryOf(edit('/repo/a.go', 'x', cut))), /: adds hello\n/);
+  assert.match(renderSummary(summaryOf(edit('/repo/a.go', 'x', cut))), /: adds hello\(\)\n/);
 });
 
 test('a block with gaps in many places is not shown', () => {

@@ -7,7 +7,7 @@ import { KIND, type Kind } from '../extract/anchors/anchor.ts';
 import { AnchorStatistics } from '../extract/anchors/statistics.ts';
 import { constraints, decisions } from '../extract/facts/statements.ts';
 import { standingFacts } from '../extract/facts/supersede.ts';
-import { lastRunsByKind, kindOfCommand } from '../extract/story/commands.ts';
+import { lastRunsByKind, runsIn, kindOfCommand } from '../extract/story/commands.ts';
 import { todoItems } from '../extract/story/todo.ts';
 import { isProseLine, saidByUser } from '../extract/story/user-words.ts';
 
@@ -102,7 +102,7 @@ const IS_EVENT = /^(?:git|gh)\b/;
 const isCommand = (call: string): boolean => !call.startsWith('{') && !call.includes('$(');
 
 function commands(nodes: readonly Node[]): readonly AuditItem[] {
-  return lastRunsByKind(nodes, []).flatMap(({ call, at = 0 }): AuditItem[] => {
+  return lastRunsByKind(runsIn(nodes), []).flatMap(({ call, at = 0 }): AuditItem[] => {
     const kind = kindOfCommand(call);
     if (kind === undefined || IS_EVENT.test(kind) || !isCommand(call)) return [];
     return [{ class: 'command', text: call, by: 'assistant', at, kind }];

@@ -8,7 +8,7 @@ import {
   type Summary,
   type ToolOutcome,
 } from '../plan/summary.ts';
-import { seenShare } from '../summary/file-texts.ts';
+import { isDocument, seenShare } from '../summary/file-texts.ts';
 import { redactSecrets, type Redact } from '../summary/redact.ts';
 import { renderEssentials } from '../summary/render.ts';
 import type { RenderSpace } from '../summary/summary-line.ts';
@@ -23,10 +23,11 @@ import { SeenChanges } from './diffs/seen-changes.ts';
 import { constraints, decisions } from './facts/statements.ts';
 import { ExactLines } from './quotes/lines.ts';
 import { Selection } from './quotes/select.ts';
-import { lastRunsByKind } from './story/commands.ts';
+import { lastRunsByKind, runsIn } from './story/commands.ts';
 import { fileRecords } from './story/file-records.ts';
 import { nextStep } from './story/agent-words.ts';
 import { lastRequest } from './story/last-request.ts';
+import { solvedProblems } from './story/problems.ts';
 import { repositoryEvents } from './story/repository.ts';
 import { splitTurnText } from './story/split-turn.ts';
 import { isSpoken, Story } from './story/story.ts';
@@ -69,8 +70,9 @@ const DEFAULT_TOKENS = 4_000;
 /** Shares of the text for what is taken before the rest competes. */
 const SHARE = {
   userWords: 0.3,
-  questions: 0.25,
+  questions: 0.2,
   finalReport: 0.15,
+  reports: 0.15,
   story: 0.8,
   edits: 0.15,
   files: 0.3,
@@ -85,7 +87,6 @@ const SHORT_CHARS = 10_000;
 /** If more of a short summary is empty, there is not enough to say otherwise. */
 const EMPTY_SHARE = 0.1;
 const MANY_EDITS = 8;
-const DOCUMENT = /\.(?:md|mdx|txt|rst)$/i;
 
 /** A summary from the messages alone: no model, the same summary for the same messages. */
 export function extract(request: ExtractRequest): Summary {
@@ -144,15 +145,12 @@ class Extract {
       ).carry(note);
     const { chars } = this.#space;
     story.takeOwnWords(chars * SHARE.userWords);
-    const isOfLastWork = (of: number): boolean =>
-      this.#statistics.placed[of]?.turn === lines.lastEdit?.turn;
-    lines.takeEdits(
-      Math.min(chars * SHARE.edits, MOST_EDITS_CHARS),
-      (of) => this.#quotable.has(of) && isOfLastWork(of),
-      this.#redact,
+    const worked = new Set(
+      (bare.work ?? []).filter(({ files }) => files.length > 0).map(({ turn }) => turn),
     );
-    story.takeQuestions(chars * SHARE.questions);
     story.takeFinalReport(chars * SHARE.finalReport);
+    story.takeReports(chars * SHARE.reports, worked);
+    story.takeQuestions(chars * SHARE.questions);
     story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
     lines.takeEdits(
       Math.min(chars * SHARE.edits, MOST_EDITS_CHARS),
@@ -218,7 +216,7 @@ class Extract {
       const isOther =
         file === undefined
           ? segment.voice === VOICE.tool && edits >= MANY_EDITS
-          : DOCUMENT.test(file.path);
+          : isDocument(file.path);
       return this.#quotable.has(of) && !(this.#isShort && isOther);
     };
   }
@@ -292,6 +290,7 @@ class Extract {
       this.#space.chars * SHARE.files,
     );
     const items = todoItems(this.#all, before.items);
+    const runs = runsIn(this.#all);
     const asked = this.#lastRequest();
     return {
       ...before,
@@ -304,10 +303,11 @@ class Extract {
       facts: mergedByText(before.facts, constraints(this.#hidden)),
       decisions: mergedByText(before.decisions, decisions(nodes)).slice(-MOST_DECISIONS),
       items,
-      outcomes: lastRunsByKind(this.#all, before.outcomes).map((run) => this.#withShown(run)),
+      outcomes: lastRunsByKind(runs, before.outcomes).map((run) => this.#withShown(run)),
       repository: repositoryEvents(this.#all, before.repository ?? []),
       files,
-      work: workByTurn(this.#all, this.#statistics, before),
+      work: workByTurn(this.#all, runs, this.#statistics, before),
+      problems: solvedProblems(this.#all, runs, this.#statistics, before.problems ?? []),
       seen: this.#seen.all(this.#space.chars * seenShare(files)),
       notes: [],
       currentPlan: nextStep(this.#all, this.#redact),

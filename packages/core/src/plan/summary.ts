@@ -114,6 +114,22 @@ export interface TurnWork {
   readonly checks: Readonly<Record<string, boolean>>;
 }
 
+/** A command that failed and works since. */
+export interface Problem {
+  /** The index of the message that ran it. */
+  readonly at: number;
+  readonly call: string;
+  /** The first line that says what failed: text of a tool. */
+  readonly error: string;
+  /** What the agent said of the cause, and where. */
+  readonly said?: string;
+  readonly saidAt?: number;
+  /** The names of the files that were changed before the next run. */
+  readonly files: readonly string[];
+  /** The index of the message whose run passed. */
+  readonly solvedAt: number;
+}
+
 /** What a person asked for last. */
 export interface LastRequest {
   readonly text: string;
@@ -170,6 +186,8 @@ export interface Summary {
   readonly repository?: readonly RepositoryEvent[];
   /** What was done in each turn, oldest first. */
   readonly work?: readonly TurnWork[];
+  /** What failed on the way and works since, oldest first. */
+  readonly problems?: readonly Problem[];
   /** Changes that were looked at, oldest first. */
   readonly seen?: readonly SeenChange[];
   readonly notes: readonly Note[];

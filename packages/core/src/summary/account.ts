@@ -286,9 +286,26 @@ export function handedOver(text: string): string {
     }
     if (SECTION.test(line.trim()))
       [isOver, isCode] = [OPEN_WORK.test(line) || OF_ITS_TIME.test(line), false];
-    return !isOver && !isCode;
+    return !isOver && !isCode && !OF_THAT_MOMENT.test(line);
   });
-  return settled.join('\n').trim() || body;
+  return withoutBareLeads(settled).join('\n').trim() || body;
+}
+
+/** What was asked last then is not what was asked last. */
+const OF_THAT_MOMENT =
+  /\b(?:most recent|latest|last|current) (?:explicit )?(?:request|message|task|instruction)\b/i;
+
+/** Lines without those that introduce what is gone. */
+function withoutBareLeads(lines: readonly string[]): readonly string[] {
+  return lines.filter((line, i) => {
+    const next = lines.slice(i + 1).find((one) => one.trim() !== '');
+    const isLead = /:\s*$/.test(line) && !SECTION.test(line.trim());
+    return (
+      !isLead ||
+      (next !== undefined &&
+        (depthOf(next) > depthOf(line) || (LISTED.test(next) && !LISTED.test(line))))
+    );
+  });
 }
 
 const LISTED = /^\s*(?:[-*•+]|\d{1,3}[.)])\s/;

@@ -1,7 +1,13 @@
 import { lastOf, reversed, sorted } from '../check/list.ts';
 import { jsonText } from '../message/json.ts';
 import { linesOf, oneLine } from '../message/text.ts';
-import type { ArtifactReference, Item, RepositoryEvent, ToolOutcome } from '../plan/summary.ts';
+import type {
+  ArtifactReference,
+  Item,
+  Problem,
+  RepositoryEvent,
+  ToolOutcome,
+} from '../plan/summary.ts';
 
 /** What is being worked on, unless the list of items shows it. */
 export function currentTexts(
@@ -72,7 +78,7 @@ const suitesOf = (call: string): readonly string[] =>
   );
 
 /** True if a later run shows that a failure is over: the same kind of check passed, or what failed to build runs. */
-function settles(later: ToolOutcome, failed: ToolOutcome): boolean {
+export function settles(later: ToolOutcome, failed: ToolOutcome): boolean {
   if ((later.at ?? 0) <= (failed.at ?? 0) || !hasPassed(later)) return false;
   if (TESTS.test(failed.call))
     return (
@@ -153,8 +159,12 @@ export function outcomeTexts(
   const newestFirst = reversed(unseen).map((outcome) => {
     let lines = mostLines;
     let text = outcomeText(outcome, lines, lastEdit);
-    while (text.length > left * NEWEST_SHARE && lines > 1) {
-      lines >>= 1;
+    const least = isCheck(outcome) && !hasPassed(outcome) ? LEAST_ERROR_LINES : 1;
+    while (
+      lines > 1 &&
+      (text.length > left || (text.length > left * NEWEST_SHARE && lines > least))
+    ) {
+      lines--;
       text = outcomeText(outcome, lines, lastEdit);
     }
     left -= text.length + 1;
@@ -163,8 +173,18 @@ export function outcomeTexts(
   return reversed(newestFirst);
 }
 
+/** What a check says that still fails is what the work goes on with. */
+const LEAST_ERROR_LINES = 5;
 /** How much of what is left for commands the newest of them may take for lines after the first. */
 const NEWEST_SHARE = 0.7;
+
+/** What failed and works since, with its cause in the agent's words and the error as the tool returned it. */
+export function problemText({ at, call, error, said, files, solvedAt }: Problem): string {
+  const changed = files.length === 0 ? '' : ` after changes in ${files.join(', ')}`;
+  const cause = said === undefined ? '' : `: ${said}`;
+  const head = `- [m${at + 1}] ${oneLine(call, CALL_CHARS)} failed, passed in m${solvedAt + 1}${changed}${cause}`;
+  return `${head}\n${quoteLines(error)}`;
+}
 
 /** Every line of a tool's text is marked, so that it cannot be mistaken for someone else's words. */
 export function quoteLines(text: string): string {

@@ -21,12 +21,17 @@ export function lastEdit(files: readonly FileRecord[]): number {
   return changedFiles(files).reduce((last, { at = -1 }) => Math.max(last, at), -1);
 }
 
+const DOCUMENT = /\.(?:md|mdx|txt|rst)$/i;
+export const isDocument = (path: string): boolean => DOCUMENT.test(path);
+
 const MOST_NAMED = 12;
 
 /** What was asked last, unless the prompt shows it. */
 export function requestTexts({ request }: Summary): readonly string[] {
-  if (request === undefined || request.isShown === true) return [];
-  const { text, at, question, reportedAt } = request;
+  if (request === undefined) return [];
+  const { text, at, question, reportedAt, isShown } = request;
+  if (isShown === true)
+    return question === undefined ? [] : [`- The request in m${at + 1} answers “${question}”`];
   const answers = question === undefined ? '' : ` (answers “${question}”)`;
   const state = reportedAt === undefined ? 'in progress' : `reported on in m${reportedAt + 1}`;
   return [`- Last request [m${at + 1}], ${state}: “${text}”${answers}`];

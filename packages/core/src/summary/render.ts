@@ -10,6 +10,7 @@ import {
   failingTexts,
   itemTexts,
   outcomeTexts,
+  problemText,
   repositoryTexts,
 } from './entry-texts.ts';
 import {
@@ -53,6 +54,7 @@ const SHARE = {
   decisions: 0,
   work: 0.05,
   files: 0.32,
+  problems: 0.08,
   commands: 0.12,
   read: 0.06,
   artifacts: 0.03,
@@ -233,6 +235,7 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
     text: '',
     at: seen[i]?.at ?? 0,
   }));
+  addList('Problems Solved', RANK.finding, SHARE.problems, (s.problems ?? []).map(problemText));
   addList(
     'Commands',
     RANK.finding,

@@ -12,6 +12,7 @@ export const SECTIONS = [
   'Decisions and Findings',
   'Changed Files',
   'Changes Seen',
+  'Problems Solved',
   'Commands',
   'Artifacts',
   'From the System Message',

@@ -91,12 +91,20 @@ function demands(text: string): readonly Demand[] {
   for (const line of proseLines(text)) {
     for (const sentence of line.split(SENTENCE_END)) {
       const kind = sentence.length < SHORTEST_DEMAND ? undefined : demandOf(sentence);
-      if (kind === undefined) continue;
+      if (kind === undefined || cutsQuotation(sentence)) continue;
       const said = oneLine(sentence, LONGEST_SENTENCE);
       found.set(said, { kind, text: said });
     }
   }
   return [...found.values()];
+}
+
+/** True if a quotation begins or ends within a sentence, but not both: what is quoted is what the sentence is about. */
+function cutsQuotation(sentence: string): boolean {
+  const opened = sentence.match(/(?<![\w"'“‘])["'“‘](?=\w)/g)?.length ?? 0;
+  const closed = sentence.match(/(?<=[\w.,!?])["'”’](?!\w)/g)?.length ?? 0;
+  // "the users' names" closes nothing.
+  return opened !== closed && opened + closed > 1;
 }
 
 function atBothEnds<T>(all: readonly T[]): readonly T[] {

@@ -73,7 +73,7 @@ const CONCLUDES =
 const REASONS = /\b(?:because|since|so that|instead|rather than|which means)\b/i;
 /** What an agent answers when nothing is asked of it. */
 const SAYS_NOTHING =
-  /^\W*(?:no response (?:requested|needed)|\(no content\)|understood|done|ok(?:ay)?|got it|good (?:points?|questions?|idea|catch)|exactly(?: right)?|you['’]re (?:absolutely )?right|(?:that )?makes sense|sounds good|sure|great|perfect|excellent)\W*$|^API Error: /i;
+  /^\W*(?:no response (?:requested|needed)|\(no content\)|understood|done|fixed|all (?:done|set)|ok(?:ay)?|got it|good (?:points?|questions?|idea|catch)|exactly(?: right)?|you['’]re (?:absolutely )?right|(?:that )?makes sense|sounds good|sure|great|perfect|excellent)\W*$|^API Error: /i;
 
 export const saysNothing = (text: string): boolean => SAYS_NOTHING.test(text);
 
@@ -90,8 +90,44 @@ const STEP_SAYS_CHARS = 80;
 export const isFinding = (text: string): boolean =>
   text.length >= STEP_SAYS_CHARS && CONCLUDES.test(text);
 
+/** Says that a report follows, and nothing of what it reports. */
+const PREAMBLE =
+  /^\W*(?:(?:ok(?:ay)?|now|good|great|perfect|excellent|alright|so)\b[,.!]?\s+)*(?:i (?:now )?have (?:a|an|all|enough|everything)\b.{0,80}|(?:let me|i['’]ll) (?:now )?(?:summari[sz]e|explain|present|lay out|share|walk)\b.{0,80}|here(?:['’]s| is| are) (?:what|a|an|the|my|how)\b.{0,60})[.:!]?\W*$/i;
+
+/** A passage of a report without the sentences that only introduce it. Empty if nothing is left. */
+export function withoutPreamble(text: string): string {
+  if (!PREAMBLE_WORDS.test(text)) return text;
+  return sentences(text)
+    .filter((sentence) => !PREAMBLE.test(sentence))
+    .join(' ');
+}
+
+const PREAMBLE_WORDS = /\b(?:have|let me|i['’]ll|here)\b/i;
+
+const CAUSE_CHARS = 260;
+const LEAST_CAUSE_CHARS = 40;
+
+/** What an agent says of a cause, in whole sentences; empty if it says none. */
+export function causeIn(text: string): string {
+  const said = text.split('\n').flatMap((line) => sentences(withoutAnnouncements(line)));
+  const from = said.findIndex(
+    (sentence) => sentence.length >= LEAST_CAUSE_CHARS && CONCLUDES.test(sentence),
+  );
+  let left = CAUSE_CHARS;
+  return from < 0
+    ? ''
+    : said
+        .slice(from)
+        .filter((sentence) => (left -= sentence.length + 1) >= 0)
+        .join(' ');
+}
+
 const MERIT: Readonly<Record<Role, number>> = { 'final report': 3, report: 3, step: 0.6 };
 const CODE_MERIT = 0.35;
+/** Says why something failed: no report may say it again. */
+const CAUSE =
+  /\b(?:the (?:\w+ )?(?:issue|problem|bug|cause|reason|error) (?:is|was)|root cause|because|(?:found|see|spotted) (?:the|an?|another) (?:\w+ )?(?:issue|problem|bug|cause)|found it|turns out|caused by|due to)\b/i;
+const CAUSE_MERIT = 2;
 
 /** How much a passage helps a reader for each of its characters, in addition to the exact strings in it. */
 export function meritOf(passage: Passage, role: Role, age: number): number {
@@ -99,7 +135,8 @@ export function meritOf(passage: Passage, role: Role, age: number): number {
   const fresh = 0.6 + 0.4 / (1 + age / 40);
   if (kind === 'code') return MERIT[role] * CODE_MERIT * fresh;
   const concludes = CONCLUDES.test(text) ? 1.3 : 0.8;
-  return MERIT[role] * fresh * concludes;
+  const merit = role === 'step' && CAUSE.test(text) ? CAUSE_MERIT : MERIT[role];
+  return merit * fresh * concludes;
 }
 
 /** What an agent announced longer ago has been done or given up. */
@@ -117,7 +154,9 @@ export function nextStep(nodes: readonly Node[], redact: Redact): readonly strin
     const { message } = newest[i] as Node;
     if (startsTurn(message)) return [];
     if (message.role !== 'assistant') continue;
-    const said = sentences(redact(saidByAgent(message)).replace(/\s+/g, ' '));
+    const said = redact(saidByAgent(message))
+      .split('\n')
+      .flatMap((line) => sentences(line.trim()));
     const at = lastIndex(said, (sentence) => sentence.endsWith('?') || ANNOUNCES.test(sentence));
     if (at >= 0) return [stepAt(said, at) + sinceThen(newest.slice(i), redact)];
     if (said.length > 0) return [];

@@ -73,15 +73,25 @@ function outsideTemplates(lines: readonly string[]): readonly string[] {
   return isText ? lines : outside;
 }
 
-/** The names that some lines declare, in order. */
-function declaredIn(text: string): ReadonlySet<string> {
-  const names = new Set<string>();
+/** The names that some lines declare, in order, each with what it takes and returns if it is a function. */
+function declaredIn(text: string): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
   for (const line of outsideTemplates(text.split('\n'))) {
     if (line.length > 300) continue;
     const name = declared(line);
-    if (name !== undefined && name.length > 1 && !COMMON.test(name)) names.add(name);
+    if (name !== undefined && name.length > 1 && !COMMON.test(name))
+      names.set(name, signature(line, name));
   }
   return names;
+}
+
+const SIGNATURE_CHARS = 90;
+
+/** A function with its parameters and its result; only the name if they do not fit, and for everything else. */
+function signature(line: string, name: string): string {
+  const rest = line.slice(line.indexOf(name) + name.length).replace(/\s*(?:\s\{.*|=>.*|[:{])$/, '');
+  const isFunction = rest.startsWith('(') && rest.includes(')') && !/^test|^Test/.test(name);
+  return isFunction && rest.length <= SIGNATURE_CHARS ? name + rest : name;
 }
 
 const SURROUNDINGS_CHARS = 20_000;
@@ -105,7 +115,7 @@ const MOST_REASONS = 2;
 
 /** What became of the contents of one file. */
 export class FileChange {
-  readonly added: Set<string> = new Set();
+  readonly added: Map<string, string> = new Map();
   readonly removed: Set<string> = new Set();
   /** What the changes are part of, and why they were made, each as often as it was said. */
   readonly #within = new Set<string>();
@@ -119,13 +129,16 @@ export class FileChange {
   /** Takes a replacement, and what it is part of if that is known. */
   note({ before, after }: Replacement, within?: string): void {
     const [old, now] = [declaredIn(before), declaredIn(after)];
-    const kept = [...old].filter((name) => now.has(name));
+    const kept = [...old.keys()].filter((name) => now.has(name));
     for (const name of kept.length > 0 || within === undefined ? kept : [within]) {
       this.#within.delete(name);
       this.#within.add(name);
     }
-    for (const name of old) if (!now.has(name) && !this.added.delete(name)) this.removed.add(name);
-    for (const name of now) if (!old.has(name) && !this.removed.delete(name)) this.added.add(name);
+    for (const name of old.keys())
+      if (!now.has(name) && !this.added.delete(name)) this.removed.add(name);
+    for (const [name, line] of now)
+      if (this.added.has(name) || (!old.has(name) && !this.removed.delete(name)))
+        this.added.set(name, line);
   }
 
   /** One line: names added, removed and changed, and why, as many as fit. */
@@ -145,12 +158,23 @@ export class FileChange {
     const changed = [...this.#within].filter(
       (name) => !this.added.has(name) && !this.removed.has(name),
     );
+    const share = changed.length + this.removed.size > 0 ? most * 0.7 : most;
     return [
-      ...(this.added.size > 0 ? [`adds ${listed([...this.added], most * 0.5)}`] : []),
+      ...(this.added.size > 0 ? [`adds ${listed(shortened(this.added, share), share)}`] : []),
       ...(changed.length > 0 ? [`changes ${listed(changed, most * 0.3)}`] : []),
       ...(this.removed.size > 0 ? [`removes ${listed([...this.removed], most * 0.3)}`] : []),
     ];
   }
+}
+
+/** Declarations, the older ones by their names only if not all fit. */
+function shortened(declarations: ReadonlyMap<string, string>, most: number): readonly string[] {
+  let left = most - [...declarations.keys()].join(', ').length;
+  const newestFirst = reversed([...declarations]).map(([name, line]) => {
+    left -= line.length - name.length;
+    return left >= 0 ? line : name;
+  });
+  return reversed(newestFirst);
 }
 
 /** The newest names that fit, and how many more there are. */

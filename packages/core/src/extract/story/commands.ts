@@ -1,3 +1,4 @@
+import { groupedBy } from '../../check/list.ts';
 import {
   callsOf,
   resultsOf,
@@ -173,7 +174,27 @@ function decisive(errors: readonly string[]): readonly string[] {
   const wrong = places.filter((line) => WRONG.test(line));
   const rest = errors.filter((line) => !isTest(line) && !BARE.test(line));
   const tests = failedTests(errors.filter(isTest));
-  return [...tests, ...new Set([...wrong, ...places, ...rest])].slice(0, MOST_ERRORS);
+  const lines = [...new Set([...wrong, ...places, ...rest])];
+  return [...tests, ...samePlacesTogether(lines)].slice(0, MOST_ERRORS);
+}
+
+/** A place in a file, and what is wrong there. */
+const PLACED = /^(\S+\.\w{1,8}:)(\d+(?::\d+)?): (.+)$/;
+const MOST_PLACES = 8;
+
+/** What is wrong in several places of a file, in one line with all of them. */
+function samePlacesTogether(lines: readonly string[]): readonly string[] {
+  const groups = groupedBy(lines, (line) => {
+    const [, file, , wrong] = PLACED.exec(line) ?? [];
+    return file === undefined ? line : `${file} ${wrong}`;
+  });
+  return [...groups.values()].map((own) => {
+    const [, file, , wrong] = PLACED.exec(own[0] ?? '') ?? [];
+    if (own.length === 1 || file === undefined) return own[0] ?? '';
+    const at = own.slice(0, MOST_PLACES).map((line) => PLACED.exec(line)?.[2]);
+    const more = own.length > MOST_PLACES ? ` and ${own.length - MOST_PLACES} more` : '';
+    return clean(`${file}${at.join(', ')}${more}: ${wrong}`);
+  });
 }
 
 /** The names of tests after the mark that their runner puts before each; a group of tests is named by those in it. */
@@ -207,9 +228,39 @@ export function withoutColours(text: string): string {
 const COMMAND_CHARS = 160;
 const MOST_KINDS = 40;
 
-/** The last run of every kind of command, oldest first, with how it ended. */
+/** A run of a command: its kind, how it ended, and the message with its result. */
+export interface Run {
+  readonly kind: string;
+  readonly outcome: ToolOutcome;
+  readonly endedAt: number;
+  /** The command put another state of a repository into the working tree, or began to. */
+  readonly moves: boolean;
+}
+
+/** The runs of commands that do something, oldest first, with how they ended. */
+export function runsIn(nodes: readonly Node[]): readonly Run[] {
+  const open = new Map<string, { readonly call: CallPart; readonly node: Node }>();
+  const runs: Run[] = [];
+  for (const node of nodes) {
+    for (const call of callsOf(node.message)) open.set(call.callId, { call, node });
+    for (const result of resultsOf(node.message)) {
+      const asked = open.get(result.callId);
+      open.delete(result.callId);
+      const run = asked === undefined ? undefined : runOf(asked.call);
+      if (asked === undefined || run === undefined || isRefused(resultText(result))) continue;
+      const outcome = outcomeOf(asked.call.tool, run.line, result, asked.node);
+      const hasMoved =
+        outcome.outcome === 'success' || outcome.error?.includes('CONFLICT') === true;
+      const moves = hasMoved && MOVES.test(run.line);
+      runs.push({ kind: run.kind, outcome, endedAt: node.index, moves });
+    }
+  }
+  return runs;
+}
+
+/** The last run of every kind of command, oldest first. */
 export function lastRunsByKind(
-  nodes: readonly Node[],
+  runs: readonly Run[],
   before: readonly ToolOutcome[],
 ): readonly ToolOutcome[] {
   const last = new Map<string, ToolOutcome>();
@@ -219,20 +270,9 @@ export function lastRunsByKind(
   };
   for (const outcome of before)
     keep(kindOfCommand(outcome.call) ?? `${outcome.tool} ${outcome.call}`, outcome);
-  const open = new Map<string, { readonly call: CallPart; readonly node: Node }>();
-  for (const node of nodes) {
-    for (const call of callsOf(node.message)) open.set(call.callId, { call, node });
-    for (const result of resultsOf(node.message)) {
-      const asked = open.get(result.callId);
-      open.delete(result.callId);
-      const run = asked === undefined ? undefined : runOf(asked.call);
-      if (asked === undefined || run === undefined || isRefused(resultText(result))) continue;
-      const ended = outcomeOf(asked.call.tool, run.line, result, asked.node);
-      const hasMoved = ended.outcome === 'success' || ended.error?.includes('CONFLICT') === true;
-      if (hasMoved && MOVES.test(run.line))
-        for (const [kind, outcome] of last) last.set(kind, { ...outcome, outdated: true });
-      keep(run.kind, ended);
-    }
+  for (const { kind, outcome, moves } of runs) {
+    if (moves) for (const [each, one] of last) last.set(each, { ...one, outdated: true });
+    keep(kind, outcome);
   }
   return [...last.values()].slice(-MOST_KINDS);
 }

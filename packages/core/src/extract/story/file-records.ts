@@ -1,6 +1,7 @@
 import { sorted } from '../../check/list.ts';
 import { callsOf, textOf, type CallPart } from '../../message/message.ts';
 import type { FileRecord } from '../../plan/summary.ts';
+import { isDocument } from '../../summary/file-texts.ts';
 import type { Node } from '../../thread/thread.ts';
 import { keyOfPath } from '../anchors/anchor.ts';
 import type { FileAccess } from '../anchors/files.ts';
@@ -11,7 +12,7 @@ import { declaredBefore, FileChange, replacementsIn } from './changes.ts';
 
 const MOST_FILES = 300;
 const MOST_RANGES = 4;
-const NOTE_CHARS = 420;
+const NOTE_CHARS = 600;
 const LEAST_NOTE_CHARS = 140;
 const WHY_CHARS = 200;
 
@@ -30,7 +31,10 @@ export function fileRecords(
   const notes = new Map(recordsBefore.map(({ path, note }) => [path, note]));
   return sorted(statistics.files.all(), (a, b) => a.touchedAt - b.touchedAt)
     .slice(-MOST_FILES)
-    .map((file) => recordOf(file, noteOf(changes.get(file), noteChars) ?? notes.get(file.path)));
+    .map((file) => {
+      const most = isDocument(file.path) ? NOTE_CHARS : noteChars;
+      return recordOf(file, noteOf(changes.get(file), most) ?? notes.get(file.path));
+    });
 }
 
 function recordOf(file: FileAccess, note: string | undefined): FileRecord {

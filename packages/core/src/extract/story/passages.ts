@@ -71,6 +71,8 @@ class PassageReader {
   readonly #lines: readonly string[];
   #at = 0;
   #lead = '';
+  /** A lead that no passage has yet. */
+  #introduced = '';
 
   constructor(lines: readonly string[]) {
     this.#lines = lines;
@@ -78,6 +80,10 @@ class PassageReader {
 
   read(): void {
     while (this.#at < this.#lines.length && this.passages.length < MOST_PASSAGES) this.#next();
+    // The last line of a text introduces nothing.
+    const last = this.#lead;
+    this.#lead = '';
+    if (last !== '' && last === this.#introduced) this.#add(last, 'prose');
   }
 
   #next(): void {
@@ -103,6 +109,7 @@ class PassageReader {
     if (said !== '') this.#add(said, 'prose');
     const last = all.at(-1) ?? '';
     this.#lead = last.length <= LEAD_CHARS ? last : '';
+    this.#introduced = this.#lead;
   }
 
   #code(): void {
@@ -168,6 +175,7 @@ class PassageReader {
 
   #add(text: string, kind: Passage['kind']): void {
     this.passages.push({ at: this.passages.length, lead: this.#lead, text, kind });
+    this.#introduced = '';
     if (kind === 'prose' && !BULLET.test(text) && !text.startsWith('|')) this.#lead = '';
   }
 }

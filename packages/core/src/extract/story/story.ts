@@ -13,6 +13,7 @@ import {
   saidByAgent,
   saysNothing,
   withoutAnnouncements,
+  withoutPreamble,
 } from './agent-words.ts';
 import { overruledStatements } from './overruled.ts';
 import { passagesOf, type Passage } from './passages.ts';
@@ -34,11 +35,12 @@ interface Offered extends Item {
   /** What the user wrote in a short message: shown first. */
   readonly isOwn: boolean;
   readonly isFinal: boolean;
+  readonly isReport: boolean;
   /** What a short answer of the user answers. */
   readonly isAsked: boolean;
 }
 
-type Flags = Partial<Pick<Offered, 'isOwn' | 'isFinal' | 'isAsked'>>;
+type Flags = Partial<Pick<Offered, 'isOwn' | 'isFinal' | 'isReport' | 'isAsked'>>;
 
 interface LeadGroup extends Group {
   readonly lead: string;
@@ -67,7 +69,7 @@ export class Story {
       all.filter(({ index }) => /report/.test(roles.get(index) ?? '')).map(({ turn }) => turn),
     );
     const expanded = expandedCommands(all);
-    const asked = answeredReports(all);
+    const { asked, refused } = answeredReports(all);
     const end = all.at(-1)?.index ?? 0;
     for (const node of nodes) {
       if (expanded.has(node.index)) continue;
@@ -84,12 +86,14 @@ export class Story {
         const own =
           role === 'step' && passage.kind === 'prose'
             ? withoutAnnouncements(passage.text)
-            : passage.text;
-        if (own === '' || saysNothing(own)) continue;
+            : withoutPreamble(passage.text);
+        if (own === '' || saysNothing(own) || introduces(passage)) continue;
         if (role === 'step' && reported.has(node.turn) && !isFinding(own)) continue;
-        const merit = MERIT.agent * meritOf(passage, role, end - node.index);
+        const refusal = refused.has(node.index) ? REFUSED_SHARE : 1;
+        const merit = MERIT.agent * refusal * meritOf(passage, role, end - node.index);
         this.#add({ ...passage, text: own }, node, 'assistant', merit, {
-          isFinal: role === 'final report',
+          isFinal: role === 'final report' && !refused.has(node.index),
+          isReport: role !== 'step',
           isAsked: questions.has(passage),
         });
       }
@@ -155,11 +159,11 @@ export class Story {
     passage: Passage,
     note: Omit<Note, 'worth'>,
     merit: number,
-    { isOwn = false, isFinal = false, isAsked = false }: Flags,
+    { isOwn = false, isFinal = false, isReport = false, isAsked = false }: Flags,
   ): void {
     const ids = this.#statistics.idsIn(passage.text);
     const item = knownItem(group, passage.text.length + 3, ids, merit);
-    const offered: Offered = { ...item, note, passage, isOwn, isFinal, isAsked };
+    const offered: Offered = { ...item, note, passage, isOwn, isFinal, isReport, isAsked };
     group.items.push(offered);
     this.#offered.push(offered);
   }
@@ -184,6 +188,19 @@ export class Story {
   takeQuestions(spaceChars: number): void {
     const asked = reversed(this.#offered.filter(({ isAsked }) => isAsked));
     this.#take([...asked.filter(isOption), ...asked], spaceChars);
+  }
+
+  /** How the agent's reports on changes begin, the newest first, within a share of the space. */
+  takeReports(spaceChars: number, changedIn: ReadonlySet<number>): void {
+    const openings = new Map<number, Offered[]>();
+    for (const offered of this.#offered) {
+      const { note, passage, isReport } = offered;
+      if (!isReport || passage.kind !== 'prose' || !changedIn.has(note.turn)) continue;
+      const own = openings.get(note.at ?? 0) ?? [];
+      const chars = own.reduce((sum, one) => sum + one.chars, offered.chars);
+      if (chars <= OPENING_CHARS) openings.set(note.at ?? 0, [...own, offered]);
+    }
+    this.#take(reversed([...openings.values()]).flat(), spaceChars);
   }
 
   /** The agent's last report within a share of the space, from its beginning. */
@@ -264,23 +281,38 @@ export class Story {
 
 const GAP = '…';
 
+const OPENING_CHARS = 500;
+
 const isOption = ({ passage }: Offered): boolean => passage.kind === 'option';
 
 /** An answer up to this long says little without its question. */
 const SHORT_ANSWER_CHARS = 100;
 
-/** The messages of the agent after which the user answers in a few words, with the answers. */
-function answeredReports(nodes: readonly Node[]): ReadonlyMap<number, string> {
-  const answered = new Map<number, string>();
+/** How an answer begins that does not take what the agent proposes. */
+const OBJECTS =
+  /^\W*(?:but|no|nope|wait|hm+|actually|not|don['’]?t|i (?:don['’]?t|disagree)|that['’]?s (?:not|wrong)|that (?:is|was) (?:not|wrong)|you (?:didn['’]?t|can['’]?t|couldn['’]?t|missed))\b/i;
+/** What the agent proposed in vain says less about the work. */
+const REFUSED_SHARE = 0.3;
+
+/** The messages of the agent that the user answers in a few words, with the answers, and those that the user objects to. */
+function answeredReports(nodes: readonly Node[]): {
+  readonly asked: ReadonlyMap<number, string>;
+  readonly refused: ReadonlySet<number>;
+} {
+  const asked = new Map<number, string>();
+  const refused = new Set<number>();
   let last: Node | undefined;
   for (const node of nodes) {
     const { message } = node;
     const words = startsTurn(message) ? saidByUser(message).join(' ') : '';
-    const isAnswer = words.length <= SHORT_ANSWER_CHARS || NAMES_OPTION.test(words);
-    if (last !== undefined && words !== '' && isAnswer) answered.set(last.index, words);
+    if (last !== undefined && words !== '') {
+      const isShort = words.length <= SHORT_ANSWER_CHARS && !words.includes('?');
+      if (OBJECTS.test(words)) refused.add(last.index);
+      else if (isShort || NAMES_OPTION.test(words)) asked.set(last.index, words);
+    }
     last = message.role === 'assistant' && !hasCalls(message) ? node : undefined;
   }
-  return answered;
+  return { asked, refused };
 }
 
 /** An answer that names options: "B", "2.", "option a, but …", "1+2". */
@@ -309,6 +341,10 @@ function isShortList(passages: readonly Passage[], option: string): boolean {
   const list = passages.find(({ text }) => text.split('\n').includes(option));
   return list !== undefined && list.text.length + list.lead.length <= QUESTION_CHARS / 2;
 }
+
+/** True for a last line that introduces something which a call shows. */
+const introduces = ({ text, kind }: Passage): boolean =>
+  kind === 'prose' && /[:：]\W{0,3}$/.test(text);
 
 const NONE: ReadonlySet<Passage> = new Set();
 const QUESTION_CHARS = 500;

@@ -5,23 +5,25 @@ import { hasPassed, isCheck, tellingOutcomes } from '../../summary/entry-texts.t
 import { nameOf } from '../../summary/file-texts.ts';
 import type { Node } from '../../thread/thread.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
-import { kindOfCommand, lastRunsByKind } from './commands.ts';
+import { kindOfCommand, lastRunsByKind, type Run } from './commands.ts';
 
 const MOST_TURNS = 100;
 
 /** What the agent changed and checked in each turn, oldest first. Turns without either are left out. */
 export function workByTurn(
   nodes: readonly Node[],
+  runs: readonly Run[],
   statistics: AnchorStatistics,
   { work: before = [], outcomes }: Pick<Summary, 'work' | 'outcomes'>,
 ): readonly TurnWork[] {
   const work = new Map(before.map((one) => [one.turn, one]));
+  const runsOf = groupedBy(runs, ({ outcome }) => outcome.turn);
   for (const [turn, own] of groupedBy(nodes, (node) => node.turn)) {
     const known = work.get(turn);
-    const runs = outcomes.filter((run) => run.turn === turn);
-    const done = { ...workOf(turn, own, statistics), checks: checksIn(own, runs) };
+    const earlier = outcomes.filter((run) => run.turn === turn);
+    const done = workOf(turn, own, statistics);
     const files = [...new Set([...(known?.files ?? []), ...done.files])];
-    const checks = { ...known?.checks, ...done.checks };
+    const checks = { ...known?.checks, ...checksIn(runsOf.get(turn) ?? [], earlier) };
     if (files.length > 0 || Object.keys(checks).length > 0)
       work.set(turn, { ...done, at: known?.at ?? done.at, files, checks });
   }
@@ -48,10 +50,10 @@ function workOf(
 }
 
 /** The checks that ran, after those of the turn that are known, by how the last run of each kind ended. */
-function checksIn(nodes: readonly Node[], before: readonly ToolOutcome[]): TurnWork['checks'] {
-  const runs = tellingOutcomes(lastRunsByKind(nodes, before)).filter(isCheck);
+function checksIn(runs: readonly Run[], before: readonly ToolOutcome[]): TurnWork['checks'] {
+  const checks = tellingOutcomes(lastRunsByKind(runs, before)).filter(isCheck);
   return Object.fromEntries(
-    runs.map((run) => [
+    checks.map((run) => [
       kindOfCommand(run.call) ?? run.call,
       hasPassed(run) || run.resolution !== undefined,
     ]),

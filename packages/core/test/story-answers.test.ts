@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Message } from '@bobbin/core';
+import { assistant, call, result, user } from '@bobbin/testing';
+import { round, text } from './extracted.ts';
+
+test('an answer that names an option is shown with the question and that option', () => {
+  const options = ['A', 'B', 'C'].map(
+    (label) =>
+      `| **${label}. Ledger ${label.toLowerCase()}** | ${`keeps the rows of branch ${label} `.repeat(16)}|`,
+  );
+  const shown = text(
+    [
+      user('Where should the rows go?'),
+      assistant(
+        `I looked at three places.\n\n| Option | What it does |\n|---|---|\n${options.join('\n')}\n\nWhich one do you want?`,
+      ),
+      user('B, and log it.'),
+      ...round('bash', { command: 'ls' }, 'rows'),
+      assistant('The rows are in place.'),
+    ],
+    1_600,
+  );
+  assert.match(shown, /Which one do you want\?\n +\| \*\*B\. Ledger b/);
+  assert.match(shown, /User: B, and log it\./);
+});
+
+test('an answer may name several options, and go on for long', () => {
+  const options = ['1', '2', '3'].map(
+    (label) => `${label}. **Ledger ${label}**: ${`keeps the rows of branch ${label} `.repeat(14)}`,
+  );
+  const ask = (answer: string): string =>
+    text(
+      [
+        user('Where should the rows go?'),
+        assistant(`${options.join('\n\n')}\n\nWhich one do you want?`),
+        user(answer),
+        ...round('bash', { command: 'ls' }, 'rows'),
+        assistant('The rows are in place.'),
+      ],
+      1_600,
+    );
+  assert.match(ask('1+3'), /Which one do you want\?\n +1\. \*\*Ledger 1[^\n]*\n +3\. \*\*Ledger 3/);
+  const long = `2, since the rows of a branch belong together, and ${'we want it soon '.repeat(8)}`;
+  assert.match(ask(long), /Which one do you want\?\n +2\. \*\*Ledger 2/);
+});
+
+test('a long message that a person typed counts as their own words, pasted text does not', () => {
+  const design =
+    'The printer keeps one page for each table, and a table that is split has two of them.';
+  const typed = Array.from({ length: 12 }, (_, i) => `${design} Rule ${i} holds.`).join('\n\n');
+  const pasted = Array.from({ length: 60 }, (_, i) => `[${i}] 0x${i}f → frame_${i}(${i});`);
+  const filler = Array.from({ length: 30 }, (_, i) => [
+    user(`Point ${i}: see below.\n${pasted.join('\n')}`),
+    assistant(`Point ${i} is done. The frame_${i} was freed too early, because its page was gone.`),
+  ]).flat();
+  const shown = text([user('Write a printer.'), user(typed), ...filler], 1_500);
+  assert.match(shown, /\[m2\] User: The printer keeps one page/);
+});
+
+test('a remark that only cheers is no reason for a change', () => {
+  const asked = call('edit', {
+    file_path: '/repo/a.ts',
+    old_string: 'a',
+    new_string: 'bcdefghi()',
+  });
+  const shown = (said: string): string =>
+    text([user('Go.'), assistant(said, asked), result(asked, 'edited')]);
+  assert.doesNotMatch(shown('Good, it compiles.'), /a\.ts \(edited, m2\):/);
+  assert.match(
+    shown('Perfect! The old loop held the lock for too long.'),
+    /a\.ts \(edited, m2\): The old loop held the lock for too long\.$/m,
+  );
+});
+
+test('what the agent asks is shown as a question, not as work in progress', () => {
+  const shown = text([user('Merge it.'), assistant('It is merged. Shall I delete the branch?')]);
+  assert.match(shown, /^- The agent asks: .*Shall I delete the branch\?$/m);
+});
+
+test('the remarks of a turn that has a report are shown if they find something', () => {
+  const found =
+    'The lock is held too long, because the writer waits for the reader that waits for it.';
+  const shown = text([
+    user('Look at the lock.'),
+    assistant('All good so far.', call('bash', { command: 'ls' })),
+    assistant(found, call('bash', { command: 'pwd' })),
+    assistant('The lock is free now.'),
+    user('Thanks.'),
+  ]);
+  assert.ok(shown.includes(found));
+  assert.doesNotMatch(shown, /All good so far/);
+});
+
+for (const answer of [
+  'A bit of both would be wrong; do neither.',
+  'a migration, please',
+  '2 days at most',
+])
+  test(`"${answer}" names no option`, () => {
+    const options = ['A', 'B', '2'].map(
+      (label) => `${label}. ${`Drop the table of branch ${label} at once `.repeat(12)}`,
+    );
+    const shown = text([
+      user('Where should the rows go?'),
+      assistant(`${options.join('\n')}\n\nWhich one do you prefer?`),
+      user(answer),
+      assistant('The rows stay.'),
+    ]);
+    assert.doesNotMatch(shown, /prefer\?\n +\W*[A2]\. Drop/);
+  });
+
+const DETAILS = Array.from(
+  { length: 12 },
+  (_, i) => `The row ${i} of the ledger has the total ${i * 731} in \`ledger_${i}.csv\`.`,
+).join('\n\n');
+
+const edited = (name: string): readonly Message[] =>
+  round('edit', { file_path: `/repo/${name}`, old_string: 'a', new_string: 'bcdefghi()' }, 'ok');
+
+test('what was done in each turn comes before what the agent explained', () => {
+  const shown = text(
+    [
+      user('Keep the rows.'),
+      ...edited('rows.ts'),
+      assistant('Rows are kept in a tree, and the tree is written every minute.'),
+      user('Which rows are there?'),
+      assistant(DETAILS),
+      user('Thanks.'),
+      assistant('There are twelve.'),
+    ],
+    300,
+  );
+  assert.match(shown, /Agent: Rows are kept in a tree, and the tree is written every minute\./);
+});
+
+const proposal = (name: string): string =>
+  `I would keep the totals in ${name}, since a reader of the ledger then finds each of them at once.`;
+
+const afterAnswer = (answer: string): string =>
+  text(
+    [
+      user('Where do totals go?'),
+      assistant(proposal('one table')),
+      user('That is what I had in mind for this quarter, so do it soon.'),
+      assistant(proposal('two files')),
+      user(answer),
+      ...round('bash', { command: 'ls' }, 'ledger'),
+    ],
+    145,
+  );
+
+test('what the user objects to gives way to older proposals that they take', () => {
+  const refused = afterAnswer('But then nobody can sort them.');
+  assert.match(refused, /one table/);
+  assert.doesNotMatch(refused, /two files/);
+  assert.match(afterAnswer('Then everybody can sort them.'), /two files/);
+});
+
+test('a sentence that only introduces a report is left out', () => {
+  const shown = text([
+    user('Look at the hook.'),
+    assistant(
+      'Now I have a comprehensive understanding of the hook. Let me summarize my findings.\n\nThe hook reads the status twice.',
+    ),
+    user('Thanks.'),
+  ]);
+  assert.match(shown, /Agent: The hook reads the status twice\./);
+  assert.doesNotMatch(shown, /comprehensive|summarize/);
+});
