@@ -36,7 +36,7 @@ export interface Fitted<Wire> {
    */
   readonly limitTokens: number;
   readonly events: readonly CompactionEvent[];
-  /** A text that the host should send next, if the policy has one for the time after a compaction. */
+  /** A text that the host should send next, after a compaction. Only some policies set it. */
   readonly continueWith?: string;
 }
 
