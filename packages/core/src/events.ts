@@ -2,7 +2,10 @@ import type { SummaryReport } from './verify/report.ts';
 import type { ArtifactId, ThreadId } from './message/message.ts';
 import type { Span } from './thread/thread.ts';
 
-/** What happens around a compaction, reported as it happens. */
+/**
+ * Something that happened during a compaction or a request, such as `completed` or `warning`. `onEvent` gets each event
+ * at once. docs/compactor.md explains every kind.
+ */
 export type CompactionEvent = EventBase & EventDetail;
 
 interface EventBase {
@@ -28,7 +31,7 @@ export type EventDetail =
       readonly span: Span;
       readonly freed: number;
     }
-  /** There was space left: a result that was cut is shown whole again. */
+  /** There was space left, so a result that had been shortened is shown whole again. */
   | { readonly kind: 'restored'; readonly span: Span; readonly tokens: number }
   | {
       readonly kind: 'summarized';
@@ -39,9 +42,9 @@ export type EventDetail =
       readonly summarizer: string;
       readonly summaryContent: string;
     }
-  /** What happened while a summary was made, and what it cost. */
+  /** What happened while a summary was made, or what it cost. */
   | { readonly kind: 'summary-report'; readonly report: SummaryReport }
-  /** The provider compacted the conversation itself: what precedes its compaction is no longer sent. */
+  /** The provider compacted the conversation itself. Messages before its compaction are no longer sent. */
   | { readonly kind: 'provider-compacted'; readonly messages: number; readonly freed: number }
   | ProviderReport
   | { readonly kind: 'hidden'; readonly messages: number; readonly freed: number }
@@ -57,27 +60,35 @@ export type EventDetail =
       readonly artifactId: ArtifactId;
       readonly reason: string;
     }
-  /** A host's verdict on the task, for the metrics of quality. */
+  /** The host reported whether its task is done. `quality()` uses it. */
   | { readonly kind: 'task-finished'; readonly completed: boolean }
-  /** Something failed and the ladder went on without it. */
+  /** Something failed, and the compaction continued without it. */
   | { readonly kind: 'warning'; readonly message: string }
-  /** A provider refused a prompt as too long, with what it said of the sizes. */
+  /** A provider refused a prompt as too long. The sizes are those that it named. */
   | { readonly kind: 'refused'; readonly requestTokens?: number; readonly limitTokens?: number }
-  /** Soft pressure, but a rewrite would cost more than it saves. */
+  /** A trigger fired, but a compaction would cost more than it saves. */
   | { readonly kind: 'postponed'; readonly reason: string }
   | {
       readonly kind: 'completed';
       readonly freed: number;
       readonly rungs: readonly string[];
-      /** What the provider writes to its cache again because of it. */
+      /** How many tokens the provider writes to its cache again because of the compaction. */
       readonly rewrittenTokens: number;
-      /** After how many requests what it frees has paid for that; absent if the policy knows no prices. */
+      /**
+       * After how many requests the freed tokens have saved as much as the rewrite cost. Absent if the policy has no
+       * prices.
+       */
       readonly paysAfterRequests?: number;
     };
 
-/** What a provider says about a request that it has answered. */
+/** What a provider reports about a request that it has answered. */
 export type ProviderReport =
-  /** It left out part of the prompt itself, such as old tool results; `edit` is its own word for that. */
+  /**
+   * The provider left out part of the prompt itself, such as old tool results. `edit` is the provider's name for this
+   * edit.
+   */
   | { readonly kind: 'provider-edited'; readonly edit: string; readonly freed: number }
-  /** Its cache could not be read up to where the last prompt ended; `reason` is its own word. */
+  /**
+   * The provider could not read the whole last prompt from its cache. `reason` is the provider's name for the cause.
+   */
   | { readonly kind: 'cache-missed'; readonly reason: string };

@@ -17,12 +17,18 @@ import type { Counter } from './tokens/counter.ts';
 import type { CompactionEvent, ProviderReport } from './events.ts';
 import type { ProviderRules } from './render/rules.ts';
 
-/** Milliseconds since the epoch. The engine has no clock. */
+/** Tells the engine the time. Without one, the clock of the system is used. */
 export interface Clock {
   now(): number;
-  /** Starts a time limit. It keeps the process alive until it is over or cleared. Without it nothing is ever late. */
+  /**
+   * Starts a time limit. It keeps the process alive until it is over or cleared. Without this method, there are no time
+   * limits.
+   */
   deadline?(ms: number): Deadline;
-  /** Lets the process do its other work for a moment. Without it, very many messages are taken all at once. */
+  /**
+   * Lets the process do other work for a moment. Without this method, a very large number of messages is processed
+   * without a pause.
+   */
   pause?(): Promise<void>;
 }
 
@@ -41,43 +47,56 @@ export interface ThreadKey {
   readonly thread: ThreadId;
 }
 
-/** What a summarizer is asked for. */
+/** What a summarizer gets: the messages to summarise, and what the summary should be like. */
 export interface SummaryRequest {
-  /** Whose messages they are: a summary that is kept in a cache is erased with its thread. */
+  /** The thread of the messages. When the thread is erased, a summary in a cache is erased too. */
   readonly thread?: ThreadKey;
   /** The messages to summarise, oldest first. */
   readonly nodes: readonly Node[];
-  /** The summary that this one updates; it is integrated, not summarised again. */
+  /** The last summary, which the new summary should update. Its content should not be summarised again. */
   readonly previous: Summary | null;
   /** The first user message of the thread, verbatim. */
   readonly task: string | null;
-  /** Which compaction of the thread this is, from 1. */
+  /** The number of this compaction of the thread, from 1. */
   readonly round: number;
   /** The user's instructions for this summary. */
   readonly instructions?: string;
-  /** What a model is asked instead of the summarizer's own request; rules about tools' text and secrets stay. */
+  /**
+   * Instructions for the model, in place of the summarizer's own. The summarizer's rules about tools' text and secrets
+   * still apply.
+   */
   readonly systemPrompt?: string;
-  /** The turn whose beginning is among the nodes, summarised apart, and the most that this may take. */
+  /**
+   * Set if `nodes` ends inside a turn: the number of this turn, and the largest number of tokens for the separate
+   * summary of its beginning.
+   */
   readonly splitTurn?: { readonly turn: number; readonly maxTokens: number };
-  /** Messages after the cut, which stay in the prompt: context for the summarizer, not part of the summary. */
+  /**
+   * Messages after the cut, which stay in the prompt. They are context for the summarizer, and not part of the summary.
+   */
   readonly overlap: readonly Node[];
-  /** Every message that stays in the prompt, as it is shown there: the summary need not repeat their content. */
+  /**
+   * Every message that stays in the prompt, as the prompt shows it. The summary need not repeat the content of these
+   * messages.
+   */
   readonly kept?: readonly Kept[];
-  /** Takes secrets out of everything that leaves the process for this summary; `redactSecrets` if absent. */
+  /** Removes secrets. Apply it to every text that you send to a model. If absent, use `redactSecrets`. */
   readonly redact?: Redact;
-  /** The space for the summary's text, as `counter` counts it. */
+  /** The largest number of tokens for the summary's text, counted by `counter`. */
   readonly maxTokens: number;
   readonly counter?: Counter;
   readonly signal?: AbortSignal;
-  /** Lets the process do its other work for a moment, while very many messages are read. */
+  /** Lets the process do other work for a moment. Call it while you read a very large number of messages. */
   readonly pause?: () => Promise<void>;
-  /** Called with what happens while the summary is made, and what it costs. */
+  /** Call it to report what happens while the summary is made, and what the summary costs. */
   readonly report?: (report: SummaryReport) => void;
 }
 
-/** Makes summaries. It may fail in any way: the compactor then falls back to the built-in extract. */
+/**
+ * Makes summaries, usually with a model. It may fail in any way: Bobbin then makes the summary itself, without a model.
+ */
 export interface Summarizer {
-  /** Model and prompt version: part of the cache key. */
+  /** Names the model and the version of its prompt. It is part of the key under which summaries are cached. */
   readonly id: string;
   summarize(request: SummaryRequest): Promise<Summary>;
 }
@@ -102,18 +121,24 @@ export interface Requester {
   readonly clearance?: Sensitivity;
 }
 
-/** Keeps what was taken out of the prompt. No access looks like absence, and so does an artifact that has expired. */
+/**
+ * Keeps content that was moved out of the prompt. For a reader without access, and after its time to live, an artifact
+ * does not exist.
+ */
 export interface ArtifactStore {
-  /** Stores content under its hash and returns the id. Storing it again only restarts its time to live. */
+  /**
+   * Stores content under its hash and returns the id. If the content is stored already, its metadata for this thread is
+   * replaced, so its time to live starts again.
+   */
   put(content: string | Uint8Array, metadata: ArtifactMetadata): Promise<ArtifactId>;
   metadata(id: ArtifactId, requester: Requester): Promise<ArtifactMetadata | undefined>;
   /** The content as text. */
   get(id: ArtifactId, requester: Requester): Promise<string | undefined>;
-  /** The content as it was put, for content that is not text. */
+  /** The content as bytes, for content that is not text. */
   bytes(id: ArtifactId, requester: Requester): Promise<Uint8Array | undefined>;
   /**
-   * Erases what some threads put, or all that a tenant has, and counts the artifacts that are gone. Content that another
-   * thread put as well stays for that one.
+   * Erases the artifacts of some threads, or of a whole tenant, and returns how many are gone. If another thread has
+   * stored the same content, that thread keeps it.
    */
   delete(what: Erasure): Promise<number>;
 }
@@ -193,19 +218,19 @@ export interface MessageVector {
 }
 
 /**
- * Finds what was compacted. A message is in it from the commit of the first plan whose records name it, and stays in it
- * under all later plans. If a plan names very many messages, they are in it a moment before the commit, also if another plan wins. If a head is
- * given, only messages on the path to it are found: other forks said other things.
+ * Searches compacted messages. A message enters the index with the commit of the first plan whose records name it, and
+ * stays there. If a plan names a very large number of messages, they enter the index a moment before the commit, even
+ * if another plan wins. If a head is given, only messages up to this head are found, not those of other forks.
  */
 export interface RecallIndex {
-  /** The messages that hold some of the words, which are those of `queryWords`, best first. */
+  /** The messages that contain some of the words (made by `queryWords`), best first. */
   search(
     key: ThreadKey,
     words: readonly string[],
     most: number,
     head?: MessageId,
   ): Promise<readonly Found[]>;
-  /** The messages whose vectors are nearest to one, best first. */
+  /** The messages whose vectors are most similar to a vector, best first. */
   nearest(
     key: ThreadKey,
     embedder: string,
@@ -213,66 +238,76 @@ export interface RecallIndex {
     most: number,
     head?: MessageId,
   ): Promise<readonly Found[]>;
-  /** Messages that have no vector of an embedder yet. */
+  /** Compacted messages that have no vector of this embedder yet. */
   unembedded(key: ThreadKey, embedder: string, most: number): Promise<readonly Node[]>;
   keepVectors(key: ThreadKey, embedder: string, vectors: readonly MessageVector[]): Promise<void>;
 }
 
 /**
- * Keeps threads and plans. What was acknowledged is durable. Appending is idempotent; exactly one of several concurrent
- * commits of one version wins. The key of another tenant's thread is treated as one that does not exist.
+ * Keeps threads and plans. A write that was acknowledged is durable. Appending the same message twice changes nothing.
+ * If several plans are committed for the same version at the same time, exactly one of them wins. Every call behaves as
+ * if the threads of other tenants did not exist.
  */
 export interface Store extends RecallIndex {
   /**
-   * Adds messages, parents first: a message whose parent is not there is refused. The last of them becomes the thread's
-   * head, also if it was there already. If several writers expect the same head, exactly one wins; the others get a
-   * conflict. A repeated append is not a conflict.
+   * Adds messages, parents first. A message whose parent is missing is refused. The last message becomes the head of
+   * the thread, even if the store had it already. If several writers expect the same head, exactly one of them wins,
+   * and the others get a conflict. A repeated append is not a conflict.
    *
-   * Many messages are written in parts. If the process ends meanwhile, the parts that were written stay, and the same
-   * append, repeated, goes on after them.
+   * A large number of messages is written in parts. If the process ends between two parts, the written parts stay. If
+   * the append is repeated, it continues after them.
    */
   append(key: ThreadKey, nodes: readonly Node[], options?: AppendOptions): Promise<Appended>;
-  /** The active window of the thread's latest head, or of a given one. Undefined if there is no such thread. */
+  /**
+   * The messages that a prompt needs, up to the latest head of the thread or up to a given head. Undefined if the
+   * thread does not exist.
+   */
   window(key: ThreadKey, head?: MessageId): Promise<StoredWindow | undefined>;
-  /** The whole path to a head, from an index on. */
+  /** All messages up to a head, from an index on. */
   path(key: ThreadKey, head: MessageId, from?: number): Promise<readonly Node[]>;
-  /** Some messages of a thread, in the order of their ids; one that is not there is left out. */
+  /** The messages with some ids, in the order of these ids. An id that the thread does not have is left out. */
   messages(key: ThreadKey, ids: readonly MessageId[]): Promise<readonly Node[]>;
-  /** The messages on the path to a head that start turns: the places to branch off. */
+  /** The messages that start turns, up to a head. A host can start a fork at each of them. */
   turns(key: ThreadKey, head: MessageId): Promise<readonly Node[]>;
-  /** Every message of the thread with all its forks, parents first, in parts. */
+  /** Every message of all forks of the thread, parents first, in parts. */
   nodes(key: ThreadKey): AsyncIterable<readonly Node[]>;
   /** The last message of every fork, the latest head first. */
   heads(key: ThreadKey): Promise<readonly MessageId[]>;
-  /** The threads of a tenant by name, after a given one. */
+  /** At most `most` threads of a tenant, in the order of their names, after a given name. */
   threads(tenant: string, most: number, after?: ThreadId): Promise<readonly ThreadEntry[]>;
-  /** The tenants whose data the opener of the store may see completely: for operators. */
+  /** The names of the tenants whose data this store object may read. For operators. */
   tenants(): Promise<readonly string[]>;
   plan(key: ThreadKey, version: number): Promise<StoredPlan | undefined>;
-  /** Commits a plan with its events in one transaction if the thread's version is still the expected one. */
+  /**
+   * Stores a plan with its events in one transaction, if the thread's version is still the expected one. Returns
+   * whether it did.
+   */
   commit(
     key: ThreadKey,
     plan: Plan,
     expectedVersion: number,
     events: readonly CompactionEvent[],
   ): Promise<boolean>;
-  /** Keeps events that come without a plan. Nothing if there is no such thread. */
+  /** Stores events that belong to no plan. It does nothing if the thread does not exist. */
   record(key: ThreadKey, events: readonly CompactionEvent[]): Promise<void>;
-  /** The messages of any of a tenant's threads that hold some of the words, best first. */
+  /** The compacted messages of all threads of a tenant that contain some of the words, best first. */
   searchTenant(
     tenant: string,
     words: readonly string[],
     most: number,
   ): Promise<readonly FoundInThread[]>;
-  /** The artifacts that plans of a tenant point to, past plans included, in parts. One may come more than once. */
+  /**
+   * The ids of the artifacts to which the plans of a tenant refer, including past plans, in parts. An id may come more
+   * than once.
+   */
   artifacts(tenant: string): AsyncIterable<readonly ArtifactId[]>;
   /**
-   * Erases some threads of a tenant, or all of them, and names those that were there: messages, plans, summaries,
-   * events, words and vectors. What was erased is absent in every call; a thread of the same name is a new one.
-   * Artifacts are not in a store.
+   * Erases some threads of a tenant, or all of them, with their messages, plans, summaries, events, words and vectors.
+   * Returns the names of the erased threads. Afterwards every call behaves as if they had never existed. Artifacts are
+   * not in a store.
    */
   delete(what: Erasure, options?: ErasureOptions): Promise<readonly ThreadId[]>;
-  /** The thread's events after a sequence number. */
+  /** The events of the thread after a sequence number. */
   events(key: ThreadKey, after?: number): Promise<readonly StoredEvent[]>;
   close(): Promise<void>;
 }
@@ -285,28 +320,31 @@ export type CaptureDeterminism = (call: {
   readonly args: string;
 }) => Promise<Determinism | undefined>;
 
-/** Turns texts into vectors for recall. */
+/** Turns texts into vectors, so that recall can search by meaning. */
 export interface Embedder {
   readonly id: string;
   readonly dimensions: number;
   embed(texts: readonly string[]): Promise<readonly (readonly number[])[]>;
 }
 
-/** Translates a host's messages. Decoding and encoding what was decoded gives equal JSON. */
+/**
+ * Translates between a host's message format and Bobbin's messages. Decoding messages and encoding them again gives
+ * equal JSON.
+ */
 export interface Codec<Wire, Tool = object, Result = object> {
   readonly name: string;
-  /** What its provider asks of a prompt. */
+  /** What the provider of this format requires of a prompt. */
   readonly rules?: ProviderRules;
-  /** `before` are the messages that were decoded earlier: a result names only its call, which may be among them. */
+  /** Decodes messages. `before` are the messages that were decoded earlier: the call of a result may be among them. */
   decode(wire: readonly Wire[], before?: readonly Message[]): readonly Message[];
   encode(messages: readonly Message[]): readonly Wire[];
-  /** Why messages that this codec can read are probably of another format, as a warning for the host. */
+  /** Returns a warning if the messages are probably in another format, although this codec can read them. */
   mismatch?(wire: readonly Wire[]): string | undefined;
-  /** How its provider writes tools, the calls of them and their results. */
+  /** Translates tools, their calls and their results to and from the provider's format. */
   readonly tools?: ToolCodec<Tool, Result>;
-  /** What a response of the provider's own client reports about its request. */
+  /** The usage in a response of the provider's own client. */
   usage?(response: unknown): Usage | undefined;
-  /** What else such a response reports: the session emits it as events. */
+  /** Other reports in such a response, such as a cache miss. The session emits them as events. */
   reports?(response: unknown): readonly ProviderReport[];
 }
 

@@ -16,27 +16,38 @@ import { messageLimit, type Budget } from '../tokens/budget.ts';
 import { rungShape, type Rung } from './rungs/rung.ts';
 import { triggerShape, type Trigger } from '../plan/trigger.ts';
 
-/** When to compact, what stays, how to free space, how it is shown. A preset is a policy with a name. */
+/**
+ * Says when to compact, which messages stay, how to free tokens, and how a summary looks. A preset is a policy with a
+ * name.
+ */
 export interface Policy {
   readonly name: string;
   readonly trigger: Trigger;
   readonly cut: CutRule;
-  /** Rungs from the gentlest to the most aggressive. */
+  /** The steps that free tokens, from the gentlest to the most aggressive. */
   readonly ladder: readonly Rung[];
-  /** Whether the rungs stop as soon as the target holds, or each runs once whenever the trigger fires. */
+  /** `'at-target'`: the ladder stops as soon as the target is reached. `'at-end'`: each rung runs once. */
   readonly stop: 'at-target' | 'at-end';
-  /** The share of the limit that a compaction aims at: apart from the trigger, so that it is quiet for long. */
+  /**
+   * A compaction reduces the messages to this share of the limit. If it is far below the trigger, compactions are rare.
+   */
   readonly targetShare: number;
-  /** The most that a compaction aims at, however large the window is: every request pays for what it leaves. */
+  /** An upper limit, in tokens, for the size that a compaction aims at. It keeps requests small in a large window. */
   readonly mostTargetTokens?: number;
   readonly style: RenderStyle;
-  /** A tool result larger than this share of the limit is shortened when it is first seen, which costs no cache. */
+  /**
+   * If the prompt does not fit, a new tool result larger than this share of the limit is shortened before it is first
+   * sent. The provider has not cached it yet, so this costs nothing.
+   */
   readonly firstSightShare?: number;
-  /** If given, soft pressure waits until a rewrite pays. */
+  /** If given, a compaction of a prompt that still fits waits until the rewrite costs less than it saves. */
   readonly economics?: { readonly prices: CachePrices; readonly requestsToCome: number };
-  /** What a failing summarizer leads to: the extract is used (the default), or the messages stay as they are. */
+  /**
+   * What happens if a model's summary fails. `'extract'` (the default): the summary is made without a model. `'keep'`:
+   * the messages stay as they are.
+   */
   readonly onSummaryFailure?: 'extract' | 'keep';
-  /** Sent by the host after an automatic compaction, so that the task goes on. */
+  /** A text that the host should send after an automatic compaction, so that the agent continues. */
   readonly continueWith?: string;
 }
 

@@ -5,41 +5,41 @@ declare const brand: unique symbol;
 /** A string or number that must not be mistaken for another one. */
 export type Brand<T, Name extends string> = T & { readonly [brand]: Name };
 
-/** Names a message: a hash of its content and of everything before it. */
+/** The id of a message: a hash of its content and of everything before it. */
 export type MessageId = Brand<string, 'MessageId'>;
-/** Names a thread of a tenant. */
+/** The name of a thread. It is unique within its tenant. */
 export type ThreadId = Brand<string, 'ThreadId'>;
 export type ArtifactId = Brand<string, 'ArtifactId'>;
 
-/** Who speaks in a message. */
+/** The speaker of a message. */
 export type Role = 'system' | 'user' | 'assistant' | 'tool';
 
-/** Text that was said. */
+/** A text that the speaker of the message wrote. */
 export interface TextPart {
   readonly kind: 'text';
   readonly text: string;
 }
 
-/** What a model thought. `signature` is set if a provider binds the block to the bytes before it. */
+/** A thought of the model. `signature` is set if the provider signs the thought and binds it to the bytes before it. */
 export interface ReasoningPart {
   readonly kind: 'reasoning';
   readonly text: string;
   readonly signature?: string;
 }
 
-/** A call of a tool. */
+/** A tool call by the model. */
 export interface CallPart {
   readonly kind: 'call';
   readonly callId: string;
   readonly tool: string;
-  /** The arguments as JSON text, exactly as the model wrote them (it may be malformed). */
+  /** The arguments as JSON text, exactly as the model wrote them. The text may be malformed. */
   readonly args: string;
 }
 
 export type Outcome = 'success' | 'failure' | 'partial';
 export type Durability = 'ephemeral' | 'anchoring' | 'replayable' | 'non-replayable';
 
-/** Shows whether a source is still what it was when a tool read it. */
+/** The state of a source when a tool read it. It shows later whether the source has changed. */
 export interface Determinism {
   readonly contentHash?: string;
   readonly etag?: string;
@@ -47,14 +47,14 @@ export interface Determinism {
   readonly version?: string;
 }
 
-/** The envelope of a tool result: what compaction needs to know of it in addition to its content. */
+/** The result of a tool call: its content, and facts about it that a compaction uses. */
 export interface ResultPart {
   readonly kind: 'result';
   readonly callId: string;
   readonly content: readonly ContentPart[];
   readonly tool?: string;
   readonly outcome?: Outcome;
-  /** Fields that survive when the content is cleared: ids, states, totals. */
+  /** Fields that stay when the content is cleared, such as ids, states and totals. */
   readonly keyFields?: JsonObject;
   readonly durability?: Durability;
   readonly determinism?: Determinism;
@@ -81,20 +81,20 @@ export interface FilePart {
   readonly pages?: number;
 }
 
-/** Something a codec does not understand: carried untouched, never compacted. */
+/** Content that the codec does not understand. It is sent unchanged and never compacted. */
 export interface OpaquePart {
   readonly kind: 'opaque';
   readonly type: string;
   readonly value: Json;
-  /** Set if a provider compacted the conversation itself: it reads nothing that comes before this part. */
+  /** Set if this is a provider's own compaction. The provider then ignores everything before this part. */
   readonly compaction?: true;
 }
 
 export type ContentPart = TextPart | ImagePart | FilePart | OpaquePart;
-/** Anything that a message consists of. */
+/** A part of a message: text, reasoning, a tool call, a tool result, an image, a file, or unknown content. */
 export type Part = ContentPart | ReasoningPart | CallPart | ResultPart;
 
-/** What a provider reported for the request that made an assistant message. */
+/** The token counts that a provider reported for the request whose answer is an assistant message. */
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -102,34 +102,37 @@ export interface Usage {
   readonly cacheWriteTokens: number;
 }
 
-/** What is known of a message in addition to its content. It does not enter the id. */
+/** Facts about a message that are not part of its content. They do not affect its id. */
 export interface MessageMeta {
   /** Milliseconds since the epoch. */
   readonly time?: number;
   readonly author?: string;
   /** The sub-agent branch that the message belongs to; absent on the root branch. */
   readonly branch?: string;
-  /** Made by a compactor, not said by a person or model: an imported summary or its shadow. */
+  /** True if a compaction made the message, such as an imported summary. A user or a model did not write it. */
   readonly synthetic?: boolean;
   readonly usage?: Usage;
   readonly status?: 'complete' | 'aborted' | 'error';
   readonly model?: string;
-  /** Replaced by `replacement` once it is older than this. */
+  /** When the message is older than this, the prompt shows `replacement` instead. */
   readonly ttlMs?: number;
   readonly replacement?: string;
   readonly pinned?: boolean;
-  /** How the sources of replayable results looked when they arrived, by call id. */
+  /** The state of the sources of replayable results when the results arrived, by call id. */
   readonly sources?: Readonly<Record<string, Determinism>>;
 }
 
-/** What was said at once by one speaker. */
+/** A message of a conversation: a role and a list of parts. */
 export interface Message {
   readonly role: Role;
   readonly parts: readonly Part[];
-  /** The host's own fields that belong to the content but mean nothing to the engine. */
+  /** Fields of the host's format that belong to the content, but that the engine does not use. */
   readonly extra?: JsonObject;
   readonly meta?: MessageMeta;
-  /** The wire form that came in. A kept message renders exactly this; it does not enter the id. */
+  /**
+   * The message in the provider's format, as the host passed it. If the message is not compacted, exactly this is sent.
+   * It does not affect the id.
+   */
   readonly original?: unknown;
 }
 
@@ -234,7 +237,7 @@ export function isSentMedia(part: Part): part is ImagePart | FilePart {
   return (part.kind === 'image' || part.kind === 'file') && part.source.startsWith('data:');
 }
 
-/** The text that was said in a message: its text parts, without calls, results and reasoning. */
+/** The text of a message: its text parts, without calls, results and reasoning. */
 export function textOf({ parts }: Pick<Message, 'parts'>): string {
   const [only] = parts;
   if (parts.length === 1 && only?.kind === 'text') return only.text;

@@ -28,39 +28,48 @@ export interface CutItem {
   readonly startsUnit: boolean;
 }
 
-/** Which messages stay as they are. Each rule is data, so that a policy can be read and stored. */
+/**
+ * Says which of the newest messages stay as they are. The messages before the cut may be compacted. docs/plan.md has a
+ * table of all kinds.
+ */
 export type CutRule =
-  /** The newest messages by count; the boundary walks back off tool results. */
+  /** The newest messages by number, and the calls of their results. */
   | { readonly kind: 'keep-messages'; readonly messages: number }
-  /** The newest messages by tokens. Without splitting, a cut never falls inside a turn that fits. */
+  /** The newest messages by tokens. Without `splitTurns`, a turn that fits stays whole. */
   | {
       readonly kind: 'keep-tokens';
       readonly tokens: number;
       readonly splitTurns: boolean;
-      /** Nothing stays if these tokens do not hold the newest messages even in a few words each. */
+      /** If there is no space even for a few words of each of the newest messages, none of them stays. */
       readonly orNone?: boolean;
     }
   /**
-   * As `keep-tokens` with splitting, in a share of the target; in less of it, down to half, if a summary of the rest
-   * should have `summaryTokens` as well.
+   * The newest messages that fit into a share of the target. They may begin inside a turn. If a summary of
+   * `summaryTokens` needs the space, the share becomes smaller, down to half.
    */
   | { readonly kind: 'keep-share'; readonly share: number; readonly summaryTokens?: number }
   | BesideSummary
-  /** The newest real messages of the root branch, from a user message on. */
+  /**
+   * The newest messages by number, beginning at a user message. Messages of sub-agents and synthetic messages do not
+   * count.
+   */
   | { readonly kind: 'sliding-window'; readonly messages: number }
   /** The newest whole turns. */
   | { readonly kind: 'turn-window'; readonly turns: number }
-  /** The longest suffix within a number of tokens, from a user message on; synthetic messages are paid first. */
+  /**
+   * The newest messages within a number of tokens, beginning at a user message. The tokens of synthetic messages are
+   * subtracted first.
+   */
   | { readonly kind: 'token-window'; readonly tokens: number }
-  /** Nothing stays. */
+  /** Only pins stay. */
   | { readonly kind: 'everything' };
 
-/** The newest messages in what a summary of the rest leaves of the target, long results counted as shortened. */
+/** The newest messages that fit beside a summary. Long results count as if they were shortened. */
 export interface BesideSummary {
   readonly kind: 'beside-summary';
-  /** What the summary should have. */
+  /** How many tokens the summary should have. */
   readonly summaryTokens: number;
-  /** The shares of the target, system messages apart, that the newest messages have at least and at most. */
+  /** The smallest and the largest share of the target that the newest messages take, without system messages. */
   readonly leastShare: number;
   readonly mostShare: number;
 }

@@ -87,54 +87,70 @@ export interface Carried {
   readonly index: number;
 }
 
-/** How records are shown. It is part of the plan, so that a past prompt can be rendered again. */
+/** Says how a summary is shown in a prompt. It is part of the plan, so that a past prompt can be rendered again. */
 export interface RenderStyle {
   readonly summaryRole: 'assistant' | 'user' | 'pair';
-  /** Comes before a summary; `{first}`, `{last}` and `{round}` are filled in. */
+  /**
+   * The line before a summary. `{first}` and `{last}` are replaced by the numbers of the turns, `{round}` by the number
+   * of the compaction.
+   */
   readonly summaryPrefix: string;
-  /** The place of the summary among carried messages: at its first message, or after all of them. */
+  /**
+   * `'first'`: the summary is in the place of the first message that it replaces. `'last'`: it comes after the carried
+   * messages.
+   */
   readonly summaryAt: 'first' | 'last';
-  /** The model has the tools `read_artifact` and `recall`: only then does a prompt name them. */
+  /** True if the model has the tools `read_artifact` and `recall`. Only then does a prompt mention them. */
   readonly offersReadArtifact?: boolean;
-  /** What the user message before a summary says, if the summary is a pair. */
+  /** With `summaryRole: 'pair'`: the text of the user message before the summary. */
   readonly shadowPrompt?: string;
 }
 
-/** What to show of a thread: pure data. */
+/** Says what a prompt shows of a thread, as data. Every compaction makes a new plan. */
 export interface Plan {
   readonly format: typeof PLAN_FORMAT;
   readonly thread: ThreadId;
-  /** The head and the length of its path when the plan was made. */
+  /** The head of the thread when the plan was made. `threadVersion` is the number of messages up to this head. */
   readonly head: MessageId | null;
   readonly threadVersion: number;
   readonly createdAt: number;
   readonly policy: string;
   readonly style: RenderStyle;
-  /** Where the prompt begins: every message before this index is carried or replaced by a record. */
+  /** The index at which the prompt begins. Every message before it is carried (shown whole) or replaced by a record. */
   readonly start: number;
   readonly carried: readonly Carried[];
   readonly records: readonly PlanRecord[];
   readonly hides: readonly Hide[];
-  /** Messages that the user pinned: never compacted. */
+  /** The messages that the host pinned. They are never compacted. */
   readonly pins: readonly MessageId[];
-  /** Where the last batch of trimming ended: nothing before this index is trimmed again. */
+  /** The index at which the last batch of trimming ended. Nothing before it is trimmed again. */
   readonly trimmedTo?: number;
-  /** Signed reasoning from this index on holds; what comes before it was bound to bytes that have changed since. */
+  /**
+   * From this index on, the signatures of reasoning are valid. Earlier reasoning was bound to bytes that have changed
+   * since.
+   */
   readonly signedFrom: number;
-  /** Indexes before `signedFrom` whose reasoning holds all the same: the changes came after them. */
+  /**
+   * Ranges of indexes before `signedFrom` whose signatures are valid nevertheless, because the changes came after them.
+   */
   readonly stillSigned?: readonly (readonly [from: number, to: number])[];
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** The length of the path when the whole ladder last ran: what is shown of it could not be freed then. */
+  /**
+   * How many messages the thread had when the whole ladder last ran. The ladder could not free more of these messages.
+   */
   readonly climbedAt?: number;
-  /** What pins were cut by: they are shown whole again as soon as that fits. */
+  /** By how many tokens pins were shortened. They are shown whole again as soon as this many tokens fit. */
   readonly cutPinTokens?: number;
   readonly warnings: readonly string[];
-  /** The version that an undo took back: soft pressure alone does not compact again. */
+  /** The version that was undone. A trigger alone does not compact again; only a prompt that does not fit does. */
   readonly undid?: number;
 }
 
-/** How a summary is shown unless a policy says otherwise: as the assistant's, at the place of its first message. */
+/**
+ * The default style: a summary is shown as a message of the assistant, in the place of the first message that it
+ * replaces.
+ */
 export const DEFAULT_STYLE: RenderStyle = {
   summaryRole: 'assistant',
   summaryPrefix: '[Context Summary - Turns {first}-{last}]',

@@ -164,16 +164,18 @@ export interface SplitTurn {
   readonly text: string;
 }
 
-/** A summary as data: carried from round to round and merged, never re-generated from its own text. */
+/** A summary as data. Each compaction updates the fields of the last summary; it never summarises a summary's text. */
 export interface Summary {
   readonly schema: typeof SUMMARY_SCHEMA_VERSION;
-  /** Which compaction of the thread made it, from 1; every summary contains those before it. */
+  /**
+   * The number of the compaction that made it, from 1. Every summary includes the content of the summaries before it.
+   */
   readonly round: number;
   readonly firstTurn: number;
   readonly lastTurn: number;
   /** The index of the last message that it replaces. */
   readonly until?: number;
-  /** The first user message that asks something, verbatim. */
+  /** The first message in which the user asks for something, verbatim. */
   readonly task: string | null;
   readonly request?: LastRequest;
   readonly facts: readonly Fact[];
@@ -188,12 +190,12 @@ export interface Summary {
   readonly work?: readonly TurnWork[];
   /** What failed on the way and works since, oldest first. */
   readonly problems?: readonly Problem[];
-  /** Changes that were looked at, oldest first. */
+  /** Changes that the agent read in a diff but did not make, oldest first. */
   readonly seen?: readonly SeenChange[];
   readonly notes: readonly Note[];
   readonly currentTask: string | null;
   readonly currentPlan: readonly string[];
-  /** A model's own account, if a model wrote one. */
+  /** The text that a model wrote about the messages; null if no model wrote one. */
   readonly prose: string | null;
   readonly splitTurn: SplitTurn | null;
 }

@@ -12,18 +12,23 @@ import type { ArtifactMetadata, CaptureDeterminism } from '../ports.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Hide } from './plan.ts';
 
-/** What a tool declares of its results. */
+/** Says how long the results of a tool matter, and how a compaction may treat them. */
 export interface ToolPolicy {
   readonly durability?: Durability;
-  /** Fields of a JSON result that survive clearing. */
+  /** Fields of a JSON result that stay when the result is cleared or trimmed. */
   readonly preserveFields?: readonly string[];
   readonly externalizeOverTokens?: number;
-  /** What asking again costs: a replayable result that is expensive is kept as an artifact all the same. */
+  /** How expensive it is to request a replayable result again. An expensive result is treated as non-replayable. */
   readonly replayCost?: 'free' | 'cheap' | 'expensive';
-  /** Says how the source looks: asked when a result comes in, and again before it is cleared. */
+  /**
+   * Returns the state of a result's source. It is called when a result arrives, and again before the result is cleared.
+   */
   readonly captureDeterminism?: CaptureDeterminism;
   readonly ttlMs?: number;
-  /** How its results are kept when they are moved out: as `internal`, for all of the tenant and for ever, if absent. */
+  /**
+   * The metadata of results that become artifacts. By default, the sensitivity is `internal`, the whole tenant may read
+   * them, and they do not expire.
+   */
   readonly artifact?: Partial<Pick<ArtifactMetadata, 'sensitivity' | 'ttlMs' | 'permissions'>>;
   readonly replacement?: string;
 }

@@ -28,17 +28,28 @@ export interface TriggerInput extends PromptSize {
   readonly budget: Budget;
 }
 
-/** When to compact. It is data, except for the one kind that holds a function of the user's. */
+/**
+ * Says when to compact. A trigger is data, except for the kind `custom`, which has a function of yours. docs/plan.md
+ * has a table of all kinds.
+ */
 export type Trigger =
-  /** Above a share of the window, overhead counted. */
+  /**
+   * Fires if the messages exceed `budget.softShare` of the window, less the tokens of system prompt, tools and output.
+   */
   | { readonly kind: 'soft-limit' }
-  /** System and messages together above a share of the window; of what the provider reported, if `of` says so. */
+  /**
+   * Fires if system prompt, tools and messages together exceed a share of the window. With `of: 'reported'`, the size
+   * that the provider reported counts if it is larger.
+   */
   | { readonly kind: 'window-share'; readonly share: number; readonly of?: 'reported' }
-  /** The context leaves less than a reserve of the window; one made for larger windows is half of a small one. */
+  /**
+   * Fires if fewer tokens than the reserve are left in the window. In a small window, the reserve is at most half of
+   * it.
+   */
   | { readonly kind: 'reserve'; readonly reserveTokens: number }
-  /** At least a number of tokens, and, if `messages` is given, more messages than that. */
+  /** Fires if the prompt has at least a number of tokens and, if `messages` is given, more messages than that. */
   | { readonly kind: 'tokens'; readonly atLeast: number; readonly messages?: number }
-  /** More than a number of turns. */
+  /** Fires if the prompt has more than a number of turns. */
   | { readonly kind: 'turns'; readonly over: number }
   | { readonly kind: 'any-of'; readonly triggers: readonly Trigger[] }
   | { readonly kind: 'all-of'; readonly triggers: readonly Trigger[] }
@@ -64,18 +75,18 @@ function made(by: string, trigger: Trigger): Trigger {
   return trigger;
 }
 
-/** Fires above a number of turns. */
+/** Fires if the prompt has more than `over` turns. */
 export const turnCount = (over: number): Trigger => made('turnCount', { kind: 'turns', over });
-/** Fires at a number of tokens. */
+/** Fires if the prompt has at least `atLeast` tokens. */
 export const tokenCount = (atLeast: number): Trigger =>
   made('tokenCount', { kind: 'tokens', atLeast });
-/** Fires if any of some triggers fires. */
+/** Fires if at least one of the triggers fires. */
 export const anyOf = (...triggers: readonly Trigger[]): Trigger =>
   made('anyOf', { kind: 'any-of', triggers });
-/** Fires if all of some triggers fire. */
+/** Fires if all of the triggers fire. */
 export const allOf = (...triggers: readonly Trigger[]): Trigger =>
   made('allOf', { kind: 'all-of', triggers });
-/** Fires if a function of your own returns true; the name appears in events. */
+/** Fires if your function `fires` returns true. Events show `name` as the reason. */
 export const when = (name: string, fires: (check: TriggerInput) => boolean): Trigger =>
   made('when', { kind: 'custom', name, fires });
 

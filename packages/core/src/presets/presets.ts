@@ -42,7 +42,10 @@ export interface Presets {
   readonly planEngine: typeof planEngine;
 }
 
-/** A function for each preset, as in `presets.pi({ keepRecentTokens: 8_000 })`. */
+/**
+ * The presets (named policies). Each one is a function that returns a policy, as in `presets.pi({ keepRecentTokens:
+ * 8_000 })`.
+ */
 export const presets: Presets = {
   ladder,
   step,

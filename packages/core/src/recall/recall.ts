@@ -109,8 +109,8 @@ async function embed(
 }
 
 /**
- * Gives a vector to every compacted message that has none. To be called after a compaction, at any time. A message that
- * the embedder refuses while it takes others is kept with a vector that is near to nothing.
+ * Computes a vector for every compacted message that has none, and returns how many it computed. Call it at any time
+ * after a compaction. If the embedder refuses single messages, these get a vector that is similar to no query.
  */
 export async function embedCompacted(
   index: RecallIndex,

@@ -26,11 +26,11 @@ export interface PromptMessage {
   readonly source: Source;
 }
 
-/** What the model reads. */
+/** The messages that are sent to the model, in Bobbin's format. */
 export interface Prompt {
   readonly messages: readonly PromptMessage[];
-  /** What the messages cost, by the counter that the plan was made with. */
+  /** The number of tokens of the messages, by the counter with which the plan was made. */
   readonly tokens: number;
-  /** Positions in `messages` after which a provider may cache. */
+  /** Indexes in `messages`: the provider should cache the prompt up to and including these messages. */
   readonly cachePoints: readonly number[];
 }

@@ -1,17 +1,20 @@
 import type { Role } from '../message/message.ts';
 
-/** What a provider asks of a list of messages. Adding a provider is adding a row. */
+/** What a provider requires of a list of messages, such as the order of roles. */
 export interface ProviderRules {
   readonly name: string;
   /** The role of the first message after the system messages. */
   readonly first: 'user' | 'any';
-  /** Whether two messages of one role may follow one another. */
+  /** True if messages of the user and the assistant must alternate. */
   readonly alternate: boolean;
-  /** Whether a signed reasoning block is refused once the bytes before it have changed. */
+  /** Whether the provider refuses a signed reasoning block if the bytes before it have changed. */
   readonly bindsReasoning: boolean;
-  /** How many bytes of pictures and files a request may contain, as base64; text takes the rest of the provider's limit. */
+  /**
+   * How many bytes of pictures and files, as base64, a request may contain. The rest of the provider's limit is for
+   * text.
+   */
   readonly mediaBytes?: number;
-  /** Whose messages the provider still reads before its own compaction; the system's if absent. */
+  /** The roles whose messages before its own compaction the provider still reads. If absent, only `system`. */
   readonly readBeforeCompaction?: readonly Role[];
 }
 

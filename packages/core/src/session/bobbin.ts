@@ -32,68 +32,89 @@ import type { Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { ModelTable } from '../tokens/models.ts';
 
-/** Everything has a default that works: memory, the `ladder` preset, summaries without a model. */
+/**
+ * The options of `createBobbin`. All are optional. By default, threads are kept in memory, the preset is `ladder`, and
+ * no model is called.
+ */
 export interface BobbinOptions<Wire = Message> extends CompactionHooks {
-  /**
-   * The model that reads the prompts: decides its window, its cache prices and the factor from estimate to its tokens.
-   */
+  /** The id of the model that reads the prompts. Its window, its cache prices and its tokenizer follow from it. */
   readonly model?: string;
-  /** Facts of models that the table does not have. */
+  /** Windows and prices of models that Bobbin does not know. They take precedence over Bobbin's own table. */
   readonly models?: ModelTable;
-  /** The window in tokens; the model's if absent. */
+  /** The window in tokens. If absent, the model's window. */
   readonly window?: number;
   readonly budget?: Partial<Budget>;
   readonly preset?: PresetName | Policy;
-  /** How much the default preset trims older tool output, from `careful` (the default) to `frugal`: see docs/cost.md. */
+  /**
+   * How much the default preset trims older tool output, from `gentle` (least) to `frugal` (most). The default is
+   * `careful`. See docs/cost.md.
+   */
   readonly thrift?: Thrift;
-  /** The model has the tools `read_artifact` and `recall`: only then do prompts name them. Reading `tools` says so too. */
+  /**
+   * True if the model has the tools `read_artifact` and `recall`. Only then do prompts mention them. Reading the
+   * property `tools` sets it too.
+   */
   readonly offersReadArtifact?: boolean;
-  /** The host's message format; Bobbin's own if absent. */
+  /** The codec of the host's message format. If absent, messages are in Bobbin's own format. */
   readonly codec?: Codec<Wire>;
   /**
-   * If absent, tokens are counted exactly if the model's tokenizer is public and installed, otherwise estimated.
+   * Counts tokens. If absent, tokens are counted exactly if the model's tokenizer is public and installed, and
+   * otherwise estimated.
    */
   readonly counter?: Counter;
-  /** Everything it writes is verified against the extract, redacted and cached. */
+  /**
+   * Lets a model write summaries. Bobbin verifies, redacts and caches everything that it writes. If absent, Bobbin
+   * makes summaries without a model.
+   */
   readonly summarizer?: Summarizer;
-  /** How long it may take before the extract is used instead: three minutes if absent. */
+  /**
+   * How long the summarizer may take. After that, Bobbin makes the summary without a model. The default is three
+   * minutes.
+   */
   readonly summaryDeadlineMs?: number;
-  /** In this process if absent. */
+  /** Caches summaries. If absent, they are cached in this process. */
   readonly summaryCache?: SummaryCache;
-  /** Takes secrets out of summaries; `redactSecrets` if absent. */
+  /** Removes secrets from summaries. The default is `redactSecrets`. */
   readonly redact?: Redact;
   readonly store?: Store;
   readonly artifacts?: ArtifactStore;
-  /** An append fails if another writer has continued the thread; without it, that writer's messages become a fork. */
+  /** True: an append fails if another writer has continued the thread. False (the default): the append makes a fork. */
   readonly singleWriter?: boolean;
   readonly tools?: ToolPolicies;
   readonly rules?: ProviderRules;
   readonly cacheLimits?: CacheLimits;
-  /** What one turn may bring back of what was moved out; `budget.rehydrationTokens` is what it may cost. */
+  /**
+   * Limits how much compacted content Bobbin shows again by itself in one turn. `budget.rehydrationTokens` limits its
+   * tokens.
+   */
   readonly rehydration?: Partial<RehydrationLimits>;
-  /** If given, recall goes by meaning too. */
+  /** If given, recall also searches by meaning. */
   readonly embedder?: Embedder;
   readonly tenant?: string;
-  /** What the reader of the prompts may see of artifacts; all of the tenant's if absent. */
+  /**
+   * The permissions and the clearance of the reader of the prompts. If absent, the reader may read all artifacts of the
+   * tenant.
+   */
   readonly access?: Omit<Requester, 'tenant'>;
   readonly clock?: Clock;
 }
 
-/** Fits lists of messages, and opens sessions. */
+/** Makes prompts that fit the model's window, from whole histories (`fit`, `send`) or from sessions (`thread`). */
 export interface Bobbin<
   Wire = Message,
   Tool = ToolDefinition,
   Result = Message,
 > extends Controls<Wire> {
   /**
-   * For hosts that resend everything: all messages in, the prompt out. The same conversation is recognised by its
-   * longest known prefix, so its plan goes on and only what is new costs anything.
+   * Takes the whole history and returns a prompt that fits. It is for hosts that pass all messages each time. `fit`
+   * recognises the conversation by its longest known beginning, continues with its plan, and processes only new
+   * messages.
    */
   fit<T extends Wire>(messages: readonly T[], options?: CompactOptions): Promise<Fitted<T>>;
   /**
-   * Fits the messages and sends them: `request` calls the provider with what it is given, and its response is returned.
-   * The usage in the response corrects the counter. If the provider refuses the prompt as too long, the conversation is
-   * compacted and sent once more.
+   * Makes the messages fit, passes them to your function `request`, which calls the provider, and returns its response.
+   * The usage in the response corrects the counter. If the provider refuses the prompt as too long, `send` compacts the
+   * conversation and calls `request` once more.
    *
    * @throws RefusedTwice if the provider refuses the second prompt too.
    */
@@ -103,20 +124,22 @@ export interface Bobbin<
     options?: CompactOptions,
   ): Promise<Response>;
   /**
-   * `read_artifact` and `recall`, as the provider takes tools. Add them to the model's tools and answer their calls with
-   * `answer`. Prompts name them only once this was read.
+   * The tools `read_artifact` and `recall`, in the provider's format. Add them to the model's tools and answer their
+   * calls with `answer`. Prompts mention these tools only after your program has read this property.
    */
   readonly tools: Tool[];
-  /** The result of a call of one of `tools`, as the provider takes results; undefined for any other call. */
+  /** The result of a call of one of `tools`, in the provider's format. Undefined for a call of any other tool. */
   answer(call: unknown, where?: Where<Wire>): Promise<Result | undefined>;
   /**
-   * For hosts that do not: the thread of that name, resumed if the store has it, at its newest message or an older one.
+   * Opens the thread with this name, or begins it if the store does not have it. It is for hosts that pass each message
+   * once. With `head`, the thread continues after an older message.
    */
   thread(id: string, head?: MessageId): Promise<Session<Wire>>;
 }
 
 /**
- * Makes a Bobbin. Without options it keeps threads in memory, uses the `ladder` preset and summarises without a model.
+ * Makes a `Bobbin`, the object that makes prompts fit. Without options, it keeps threads in memory, uses the preset
+ * `ladder` and summarises without a model.
  *
  * @example
  * const bobbin = createBobbin({ codec: openaiChat, model: 'gpt-5' });

@@ -117,7 +117,10 @@ const TOO_LARGE_STATUS = 413;
 const RATE = /rate.?limit|too many requests|quota|throttl/i;
 const DEEPEST = 6;
 
-/** What a provider's error says of the context limit; undefined if the error is about something else. */
+/**
+ * Reads a provider's error. If the error says that a prompt is too long, returns the provider and the sizes that it
+ * named. Otherwise returns undefined.
+ */
 export function contextLimitOf(error: unknown): ContextLimit | undefined {
   const said = new Said();
   said.add(error, 0);

@@ -7,29 +7,36 @@ import { messageLimit } from '../tokens/budget.ts';
 import type { SessionState } from './state/state.ts';
 import type { Outcome, Work } from './work.ts';
 
-/** A prompt in the host's own format, with what led to it. */
+/** A prompt in the host's own format, with the plan and the events that led to it. */
 export interface Fitted<Wire> {
-  /** What to send, in the host's own type. Encoded when it is first read; the list is the host's to change. */
+  /**
+   * The messages to send, in the host's own format. They are encoded when this property is first read. You may change
+   * the list.
+   */
   readonly messages: Wire[];
-  /** The same in Bobbin's own format. Its tokens count all of it, what was recalled for this turn included. */
+  /**
+   * The same prompt in Bobbin's own format. `prompt.tokens` counts all messages, including reminders (compacted content
+   * that Bobbin added).
+   */
   readonly prompt: Prompt;
   readonly plan: Plan;
-  /** The version of the plan: with it the same prompt can be rendered again. */
+  /** The version of the plan. `session.promptAt(version)` renders the same prompt again. */
   readonly version: number;
   readonly compacted: boolean;
   /**
-   * True if the messages, without what was recalled, cost no more than `limitTokens`. False only if pins alone exceed
-   * it, or if the reserves leave no space; `events` then says by how much, and what the window is less.
+   * True if the messages, without reminders, have at most `limitTokens` tokens. False only if content that is never
+   * compacted exceeds the limit, or if the budget leaves no tokens for messages. A warning in `events` then says by how
+   * many tokens, and which parts of the budget reduce the window.
    */
   readonly fits: boolean;
   /**
-   * What the messages may cost: the window less all parts of the budget. What was recalled has its own part of the
-   * budget, so that a prompt which fits has at most `limitTokens` + `budget.rehydrationTokens`, and always fits the
+   * How many tokens the messages may have: the window less all parts of the budget. Reminders have their own part of
+   * the budget. So a prompt that fits has at most `limitTokens` + `budget.rehydrationTokens`, and always fits the
    * window.
    */
   readonly limitTokens: number;
   readonly events: readonly CompactionEvent[];
-  /** What the host should send next, if the policy asks for it after a compaction. */
+  /** A text that the host should send next, after a compaction. Only some policies set it. */
   readonly continueWith?: string;
 }
 

@@ -67,8 +67,8 @@ export async function openSession<Wire>(
 }
 
 /**
- * A thread that is worked on: append what was said, ask for the prompt. Calls are carried out one after another, so a
- * host need not wait between them.
+ * An open thread: append messages to it, and ask it for the next prompt. A session carries out its calls one after
+ * another, so you need not wait for one call before you make the next.
  *
  * @example
  * const session = await createBobbin().thread('support-42');
@@ -94,64 +94,64 @@ export class Session<Wire = Message> {
     };
   }
 
-  /** The plan in force. */
+  /** The current plan. */
   get plan(): Plan {
     return this.#work.state.plan;
   }
 
-  /** The version of the plan in force: `promptAt(version)` renders the present prompt without compacting. */
+  /** The version of the current plan. `promptAt(version)` renders the current prompt without compacting. */
   get version(): number {
     return this.#work.state.version;
   }
 
-  /** The counter in force, with what was learnt from reported usage. */
+  /** The current token counter, corrected by the usage that the provider reported. */
   get counter(): Counter {
     return this.#work.state.config.counter;
   }
 
-  /** How many messages the path to the head has. */
+  /** How many messages the conversation has, up to the newest message. */
   get length(): number {
     return this.#work.state.thread.length;
   }
 
-  /** The newest message. */
+  /** The id of the newest message. */
   get head(): MessageId | undefined {
     return this.#work.state.thread.head?.id;
   }
 
-  /** The messages of the path that are in memory. */
+  /** The messages of the conversation that are in memory. The store has the others. */
   get messages(): readonly Message[] {
     return this.#work.state.thread.messages;
   }
 
-  /** The messages that a codec reads new ones with: a result is read with its call. */
+  /** The messages that a codec needs to decode new ones: the call of a new result may be among them. */
   get earlier(): readonly Message[] {
     const { messages, unanswered } = this.#work.state.thread;
     return unanswered.length === 0 ? messages : [...unanswered, ...messages];
   }
 
-  /** The message at an index of the path, if it is in memory. */
+  /** The message at an index of the conversation, if it is in memory. */
   at(index: number): Node | undefined {
     return this.#work.state.thread.at(index);
   }
 
-  /** The id at an index of the path; undefined for what precedes a resumed window. */
+  /** The id of the message at an index; undefined if the message is before the loaded part of a reopened thread. */
   idAt(index: number): MessageId | undefined {
     return this.#work.state.thread.idAt(index);
   }
 
-  /** What the parts of a prompt may cost, as the last prompt was made. */
+  /** The budget of the last prompt. */
   get budget(): Budget {
     return this.#work.state.config.budget;
   }
 
-  /** What the prompt's messages cost, as a share of what they may cost. */
+  /** The tokens of the prompt's messages, divided by the tokens that they may have. */
   get pressure(): number {
     const { state, prompt } = this.#work;
     return prompt.of(state).tokens / messageLimit(state.config.budget);
   }
 
-  /** Appends messages in the host's format and returns their ids. A message that is there already keeps its id. */
+  /** Appends messages in the host's format after the newest message, and returns their ids. */
   append(...wire: readonly Wire[]): Promise<readonly MessageId[]> {
     return this.#exclusively(() =>
       this.#append(this.#work.config.codec.decode(wire, this.earlier), wire),
@@ -166,12 +166,12 @@ export class Session<Wire = Message> {
     this.#work.pending.push(mismatch);
   }
 
-  /** Emits what a provider said about a request as events. */
+  /** Emits what a provider reported about a request, as events. */
   report(...reports: readonly ProviderReport[]): void {
     for (const report of reports) emit(this.#work, report);
   }
 
-  /** Appends messages that are decoded already; `wire` is what they were decoded from. */
+  /** Appends messages that are decoded already. `wire` are the same messages in the host's format. */
   appendDecoded(
     messages: readonly Message[],
     wire: readonly Wire[] = [],
@@ -205,7 +205,7 @@ export class Session<Wire = Message> {
     this.#work.trim.of(state);
   }
 
-  /** Takes over the plans that other writers have committed since the last commit that this session knows of. */
+  /** Loads the newest plan, if another writer has committed one. */
   catchUp(): Promise<void> {
     return this.#exclusively(async () => {
       const newer = await withNewestPlan(this.#work.config.store, this.#work.state);
@@ -236,7 +236,9 @@ export class Session<Wire = Message> {
     this.#work.state = { ...this.#work.state, resent: forms };
   }
 
-  /** The prompt for the next request: valid and within the budget, compacted first if it has to be. */
+  /**
+   * Makes the prompt for the next request. It is valid and within the budget; the session compacts first if necessary.
+   */
   prompt(options?: CompactOptions): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
       if (options !== undefined) this.#take(options);
@@ -281,7 +283,7 @@ export class Session<Wire = Message> {
     return tokens;
   }
 
-  /** Compacts now, at any pressure; `instructions` steer the summary. */
+  /** Compacts now, even if the prompt fits. `instructions` tell the summarizing model what the summary should keep. */
   compact(options?: CompactOptions): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
       if (options !== undefined) this.#take(options);
@@ -289,7 +291,10 @@ export class Session<Wire = Message> {
     });
   }
 
-  /** Compacts once if a given trigger fires, regardless of the policy's own. A lost race changes nothing. */
+  /**
+   * Compacts once if the given trigger fires. The trigger of the policy does not matter. If another writer commits a
+   * plan first, nothing changes.
+   */
   compactIf(trigger: Trigger, options: CompactOptions = {}): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
       checkCompactOptions(options);
@@ -297,7 +302,7 @@ export class Session<Wire = Message> {
     });
   }
 
-  /** Changes the budget or the policy: the model was switched, the instructions changed. */
+  /** Changes the budget or the policy, for example because the host has switched to another model. */
   reconfigure(changes: SessionChanges): Promise<void> {
     return this.#exclusively(async () => {
       checkSessionChanges(changes);
@@ -310,8 +315,8 @@ export class Session<Wire = Message> {
   }
 
   /**
-   * Call it when the provider refused the last prompt as too long. The session learns from the sizes that the provider
-   * named, and returns a prompt of at most half the size to retry with.
+   * Call it when the provider refused the last prompt as too long. The session uses the sizes that the provider named,
+   * and returns a prompt of at most half the size, which you can send instead.
    */
   refused(refusal: Refusal = {}, options: CompactOptions = {}): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
@@ -322,29 +327,35 @@ export class Session<Wire = Message> {
   }
 
   /**
-   * Undoes the last compaction; pins stay. False if there is none. The next compaction waits until the prompt no longer
-   * fits.
+   * Undoes the last compaction. Pins stay. Returns false if there is nothing to undo. The next compaction waits until
+   * the prompt no longer fits.
    */
   undo(): Promise<boolean> {
     return this.#exclusively(() => undo(this.#work));
   }
 
-  /** Keeps a message whole from now on, with its calls or results; one that was compacted comes back. */
+  /**
+   * Protects a message, with its calls or results, from compaction. If it was compacted already, prompts show it whole
+   * again.
+   */
   pin(id: MessageId): Promise<void> {
     return this.#exclusively(() => pin(this.#work, id));
   }
 
-  /** Undoes `pin`: the message stays as it is until the next compaction, which may change it. */
+  /** Ends the protection of a message. It stays as it is until the next compaction, which may change it. */
   unpin(id: MessageId): Promise<void> {
     return this.#exclusively(() => unpin(this.#work, id));
   }
 
-  /** The plan in force when the thread had so many messages. */
+  /** The plan that applied when the thread had this many messages. */
   planWithin(length: number): Promise<Plan> {
     return planWithin(this.#work.config.store, this.#work.state, length);
   }
 
-  /** Starts with the plan of a thread that shares its first messages, if the plan was made for no more than those. */
+  /**
+   * Starts with the plan of another thread with the same first messages, if the plan was made when that thread had no
+   * more than the shared messages.
+   */
   takeOver(plan: Plan, sharedMessages: number): Promise<boolean> {
     return this.#exclusively(async () => {
       if (plan.threadVersion > sharedMessages || this.version > 0) return false;
@@ -352,12 +363,15 @@ export class Session<Wire = Message> {
     });
   }
 
-  /** Goes on from the beginning of another session that both share, with its plan and with what it has learnt. */
+  /**
+   * Continues from the messages that this session shares with another session, with the other session's plan and
+   * corrected counter.
+   */
   inherit(other: Session<Wire>, answersLast: boolean): Promise<boolean> {
     return this.#exclusively(() => inherit(this.#work, other.#work.state, answersLast));
   }
 
-  /** Copies the path of another session up to one of its messages, with the plan that was in force there. */
+  /** Copies the messages of another session up to one of them, with the plan that applied there. */
   async copyFrom(other: Session<Wire>, head: MessageId): Promise<void> {
     const shared = await other.#work.config.store.path(other.key, head);
     await this.appendDecoded(shared.map(({ message }) => message));
@@ -367,8 +381,9 @@ export class Session<Wire = Message> {
   }
 
   /**
-   * The prompt as an earlier version of the plan shows it, with the path as long as it was when that plan was made, or
-   * as `length` says. What was recalled for one turn is not in it. Version 0 shows the thread without any plan.
+   * Renders a past prompt: the thread as an earlier version of the plan shows it, with the messages up to the time of
+   * that plan, or with the first `length` messages. Reminders are not in it. Version 0 shows the thread without any
+   * compaction.
    */
   promptAt(version: number, length?: number): Promise<Prompt> {
     return this.#exclusively(() =>
@@ -376,12 +391,15 @@ export class Session<Wire = Message> {
     );
   }
 
-  /** What the present summary replaces, each with the path to read it back by; undefined if there is no summary. */
+  /**
+   * Lists the messages and artifacts that the current summary replaces. Each entry has a path by which it can be read.
+   * Undefined if there is no summary.
+   */
   digest(): Promise<Digest | undefined> {
     return this.#exclusively(() => summaryDigest(this.#work.config.store, this.#work.state));
   }
 
-  /** How well the agent goes on since the last compaction; undefined if there was none. */
+  /** Reports how the session went since the last compaction. Undefined if there was none. */
   quality(): Promise<Quality | undefined> {
     return this.#exclusively(() => qualityOf(this.#work.config.store, this.key));
   }

@@ -10,7 +10,10 @@ const CONTENT_CHARS = 2_000;
 /** Begins every line of a tool's text: no text of a tool can end its own quotation. */
 export const QUOTE = '| ';
 
-/** A message as a summarizer reads it: who speaks, what was said, calls and results cut with a visible mark. */
+/**
+ * The text of a message for a summarizing model: the speaker, the words, the calls and the results. Long content is
+ * cut, with a mark at the cut. Secrets are removed by `redact`.
+ */
 export function formatMessage({ message, turn }: Node, redact: Redact = redactSecrets): string {
   const said = message.parts.flatMap((part) => spoken(part) ?? []).join('\n');
   const calls = callsOf(message).map(

@@ -1,7 +1,10 @@
 import type { SummaryRequest } from '../ports.ts';
 import { EMPTY_SUMMARY, type Summary } from '../plan/summary.ts';
 
-/** Turns free text into a summary that has an account and nothing else; verification adds the rest. */
+/**
+ * Turns the text of a model into a `Summary` that contains only this text. Bobbin then fills the other fields from the
+ * messages.
+ */
 export function proseSummary(prose: string, { nodes, previous, round }: SummaryRequest): Summary {
   return {
     ...EMPTY_SUMMARY,

@@ -103,7 +103,10 @@ const LOGIN = /(\s(?:-u|--user|--proxy-user)[ =]{0,2}["']?[\w.@%+-]{1,80}:)([^\s
 const CLIENT_PASSWORD =
   /\b((?:(?:mysql|mariadb)[a-z_]{0,10}(?=\s)[^\n|;&]{0,200}?\s-p|(?:sshpass|docker login|podman login)\b[^\n|;&]{0,200}?\s-p\s?)["']?)([^\s"'-][^\s"']{2,200})/g;
 
-/** The built-in redaction: by pattern, by what a value is called, and by entropy. Linear in the text. */
+/**
+ * Replaces secrets in a text with `[redacted]`. It finds them by known patterns, by the name of a value (such as
+ * `password`), and by their entropy. Its time grows in proportion to the length of the text.
+ */
 export const redactSecrets: Redact = (text) =>
   withoutPrivateKeys(text)
     .replace(ISSUED, MARK)

@@ -1,10 +1,10 @@
 /**
- * What a prompt may cost. Everything that is sent counts: the system prompt and tool schemas that a host sends with the
- * messages, the provider's formatting, and space for the answer and for rehydrated artifacts.
+ * The size of the window, and how much of it is not for messages: the tokens of the system prompt, tool schemas,
+ * formatting and answer, a safety margin, and a reserve for compacted content that Bobbin shows again.
  */
 export interface Budget {
   readonly windowTokens: number;
-  /** The share of the window above which compaction should run. */
+  /** The share of the window above which the trigger `soft-limit` fires. */
   readonly softShare: number;
   readonly systemTokens: number;
   readonly toolTokens: number;

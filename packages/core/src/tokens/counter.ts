@@ -8,14 +8,16 @@ import {
   textOf,
 } from '../message/message.ts';
 
-/** What is sent to a model in addition to the messages; together they are the whole request. */
+/** The parts of a request whose tokens are counted: system prompt, tools and messages. */
 export interface RequestShape {
   readonly system?: string;
   readonly tools?: Json;
   readonly messages: readonly Message[];
 }
 
-/** Counts tokens as one provider does. Counting the same message twice must give the same number. */
+/**
+ * Counts the tokens of texts, messages, tool schemas and requests. The same message must always have the same count.
+ */
 export interface Counter {
   readonly name: string;
   readonly text: (text: string) => number;
@@ -29,7 +31,10 @@ export interface CounterShape extends ContentTokens {
   readonly name: string;
 }
 
-/** A whole counter from the count of a text. Messages are counted once and remembered, unless `message` does it. */
+/**
+ * Makes a complete counter from a function that counts the tokens of a text. It counts each message once and remembers
+ * the count, unless you pass your own function `message`.
+ */
 export function counterOf(
   shape: CounterShape,
   message: Counter['message'] = remembered(shape),

@@ -13,9 +13,9 @@ import { inPlace } from '../../render/record.ts';
 import type { Effects, Proposal, RungContext, Rung } from './rung.ts';
 
 export interface ClearOptions {
-  /** The newest tool output that stays, in tokens. */
+  /** How many tokens of the newest tool results stay. */
   readonly protectTokens: number;
-  /** Nothing is cleared unless this much would go. */
+  /** If clearing would free fewer tokens than this, nothing is cleared. */
   readonly minimumTokens: number;
   readonly aim?: 'target' | 'limit';
 }
@@ -27,8 +27,9 @@ const parseOptions = optionsParser<ClearOptions>(
 );
 
 /**
- * Replaces tool results by placeholders, oldest first, as their durability allows. What must not be lost, or whose
- * source has drifted, goes to an artifact instead. The newest round stays.
+ * Replaces tool results by placeholders, the oldest first, as their durability allows. A result that cannot be
+ * requested again, or whose source has changed, becomes an artifact instead. The newest round (the last answer with its
+ * tool results) stays.
  */
 export function clear(options: Partial<ClearOptions> = {}): Rung {
   const { protectTokens, minimumTokens, aim } = parseOptions(options);

@@ -10,10 +10,11 @@ import type { RungContext, Rung } from './rung.ts';
 
 export interface DropOptions {
   /**
-   * All that comes before the cut; the oldest units until the target holds, except the newest; or all but what stays.
+   * `'cut'`: drop all messages before the cut. `'target'`: drop the oldest messages until the target is reached.
+   * `'everything'`: drop all messages except pins and the newest ones.
    */
   readonly reach: 'cut' | 'target' | 'everything';
-  /** Keeps what comes before the first user message. */
+  /** Messages before the first user message stay. */
   readonly keepPreamble?: true;
   readonly aim?: 'target' | 'limit';
 }
@@ -31,7 +32,10 @@ const parseOptions = optionsParser<DropOptions>(
 const MOST_KEYWORDS = 12;
 const INDEXED_CHARS = 20_000;
 
-/** Leaves messages out of the prompt, oldest first; an index entry remains. The newest unit stays. */
+/**
+ * Leaves messages out of the prompt, the oldest first. Recall can still find them. The newest message stays, together
+ * with its calls or results.
+ */
 export function drop(options: Partial<DropOptions> = {}): Rung {
   const { reach, keepPreamble, aim } = parseOptions(options);
   return {

@@ -10,9 +10,9 @@ import { shorten } from './shorten.ts';
 import { chosenExcerpt } from '../excerpt-choice.ts';
 
 export interface ExternalizeOptions {
-  /** Smaller results stay. A tool may set its own threshold. */
+  /** Results with fewer tokens stay whole. A tool policy may set another threshold. */
   readonly overTokens: number;
-  /** How much of each stays in its place. */
+  /** How many characters of each result stay as an excerpt. */
   readonly keptChars: number;
 }
 
@@ -23,8 +23,9 @@ const parseOptions = optionsParser<ExternalizeOptions>(
 );
 
 /**
- * Moves large tool results before the cut to artifacts if that is enough to reach the target; an excerpt and the way
- * back stay in their place. If it is not enough, the summary takes them and reads them whole.
+ * Moves large tool results before the cut to artifacts, if that alone reaches the target. In place of each result, the
+ * prompt shows an excerpt and says how to read the rest. If it would not reach the target, the results stay whole for
+ * the next rung, such as `summarize`.
  */
 export function externalize(options: Partial<ExternalizeOptions> = {}): Rung {
   const { overTokens, keptChars } = parseOptions(options);

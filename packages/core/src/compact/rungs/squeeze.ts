@@ -10,15 +10,18 @@ import type { RungContext, Rung } from './rung.ts';
 
 export interface SqueezeOptions {
   /**
-   * What may be shortened: all but pins and results that no model has read; all but pins; pins, when they alone fill
-   * the budget, so that they leave most of the space to the rest; or pins, when nothing else is left.
+   * Which messages may be shortened. `'read'`: messages that are no pins and that a model has read. `'loose'`: all
+   * messages but pins. `'oversized-pins'`: pins, if together they are too large. `'pins'`: all pins.
    */
   readonly reach: 'read' | 'loose' | 'oversized-pins' | 'pins';
-  /** No message is made smaller than this. */
+  /** No message becomes smaller than this. */
   readonly floorTokens: number;
-  /** The most of the target that pins keep if they alone exceed the limit; as much as the limit allows if absent. */
+  /**
+   * The largest share of the target that pins keep if they alone exceed the limit. If absent, they keep as much as
+   * fits.
+   */
   readonly pinShare?: number;
-  /** Oversized pins take more than this share of the limit; more than all of it if absent. */
+  /** Pins are too large if together they exceed this share of the limit. If absent, the share is 1. */
   readonly oversizedShare?: number;
 }
 
@@ -31,8 +34,8 @@ const NEXT_TO_NOTHING = 0.15;
 export const SHORTENS_PINS = 'squeeze-pins';
 
 /**
- * Shortens the largest messages to one common size, so that the whole fits. Head and tail stay in place, the whole goes
- * to an artifact. It makes any one result, any one turn, fit any budget.
+ * Shortens the largest messages to one common size, so that the prompt fits. The beginning and the end of each message
+ * stay, and its whole content becomes an artifact. With this rung, even a single huge result fits any budget.
  */
 export function squeeze(options: SqueezeOptions): Rung {
   const { reach, floorTokens, pinShare } = options;

@@ -36,19 +36,22 @@ import { shorten } from './shorten.ts';
 import type { Effects, Proposal, RungContext, Rung } from './rung.ts';
 
 export interface SummarizeOptions {
-  /** The most that a summary may take. */
+  /** The largest number of tokens that a summary may have. */
   readonly maxTokens: number;
-  /** The largest share that it may take of what it replaces. */
+  /** The largest share of the replaced messages' tokens that the summary may have. */
   readonly ratio: number;
-  /** The newest user messages before the cut that stay whole, in tokens. */
+  /** How many tokens of the newest user messages before the cut stay whole. */
   readonly keepUserTokens: number;
-  /** How many kept messages the summarizer also reads, so that the summary leads over to them. */
+  /** How many of the kept messages the summarizer also reads, as context. */
   readonly overlapMessages: number;
-  /** The most that the beginning of a split turn may take. */
+  /** If the cut falls inside a turn: the largest number of tokens for the summary of the turn's beginning. */
   readonly splitTurnTokens: number;
-  /** The share of the target that a summary should find: the cut moves on until it does. 0 leaves the cut alone. */
+  /**
+   * The share of the target that should be free for the summary. The cut moves towards the newest messages until that
+   * much is free. With 0, the cut stays where it is.
+   */
   readonly leastShare: number;
-  /** What a model is asked instead of the summarizer's own request. */
+  /** Instructions for the summarizing model, in place of the summarizer's own. */
   readonly systemPrompt?: string;
 }
 
@@ -75,7 +78,10 @@ const parseOptions = optionsParser<SummarizeOptions>(
 /** The least that a summary may take: a smaller one says nothing. */
 const LEAST_TOKENS = 120;
 
-/** Replaces what is between the last summary and the cut by one summary that contains the last one. */
+/**
+ * Replaces the last summary and all messages between it and the cut by one new summary, which includes the content of
+ * the last one.
+ */
 export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
   const whole = parseOptions(options);
   const { keepUserTokens } = whole;

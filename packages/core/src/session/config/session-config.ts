@@ -37,23 +37,26 @@ export interface SessionConfig<Wire> extends CompactorConfig {
   readonly assumption?: string;
 }
 
-/** What a host asks of one prompt. */
+/** Options of one call of `fit`, `send`, `prompt` or `compact`. */
 export interface CompactOptions {
   readonly instructions?: string;
   readonly signal?: AbortSignal;
-  /** What has changed of the budget, from now on: a host may know its system prompt and tools only when it asks. */
+  /** Parts of the budget that have changed. The new values apply to all later calls too. */
   readonly budget?: Partial<Budget>;
-  /** Whether the model has the tools `read_artifact` and `recall`, from now on: only then do prompts name them. */
+  /**
+   * Whether the model has the tools `read_artifact` and `recall`. Only then do prompts mention them. The value applies
+   * to all later calls too.
+   */
   readonly offersReadArtifact?: boolean;
 }
 
-/** What a host may change while a thread is open. */
+/** What a host may change while a session is open. */
 export interface SessionChanges {
   readonly policy?: Policy;
   readonly budget?: Partial<Budget>;
 }
 
-/** What a provider said when it refused a prompt as too long. */
+/** The sizes that a provider named when it refused a prompt as too long. */
 export interface Refusal {
   readonly requestTokens?: number;
   readonly limitTokens?: number;

@@ -10,7 +10,10 @@ import type { ArtifactId } from '../../message/message.ts';
 import { systemClock } from '../config/host.ts';
 import { assertNames } from './stored-thread.ts';
 
-/** Keeps artifacts in this process. Each thread that put some content has its own claim on it. */
+/**
+ * Keeps artifacts in the memory of this process. If several threads put the same content, each has its own metadata for
+ * it.
+ */
 export function memoryArtifacts({
   clock = systemClock,
 }: { readonly clock?: Clock } = {}): ArtifactStore {

@@ -3,7 +3,10 @@ import type { Clock, Store, ThreadKey } from '../../ports.ts';
 import { systemClock } from '../config/host.ts';
 import { assertNames, searchThreads, StoredThread } from './stored-thread.ts';
 
-/** Keeps threads and plans in this process: the default, and the model that every other store is compared with. */
+/**
+ * Keeps threads and plans in the memory of this process. It is the default, and the tests compare every other store
+ * with it.
+ */
 export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } = {}): Store {
   const tenants = new Map<string, Map<string, StoredThread>>();
   const find = ({ tenant, thread }: ThreadKey): StoredThread | undefined => {

@@ -7,23 +7,29 @@ import type { Session } from '../session.ts';
 import type { Conversation } from './conversation.ts';
 import type { Conversations } from './conversations.ts';
 
-/** A conversation, by its messages so far or by the name of its thread. */
+/** Says which conversation is meant: its messages so far, or the name of its thread. */
 export type Where<Wire> = readonly Wire[] | string;
 
 /**
- * What a host can do with a conversation in addition to asking for its prompt. `where` says which conversation; it can
- * be left out if there is only one.
+ * What a host can do with a conversation besides making its prompt. `where` says which conversation is meant. You can
+ * leave it out if there is only one.
  */
 export interface Controls<Wire> {
-  /** Keeps a message whole from now on, with its calls or results; one that was compacted comes back. */
+  /**
+   * Protects a message, with its calls or results, from compaction. If it was compacted already, prompts show it whole
+   * again.
+   */
   pin(message: Wire, where?: Where<Wire>): Promise<void>;
-  /** Undoes `pin`: the next compaction may change the message again. */
+  /** Ends the protection of a message. The next compaction may change it. */
   unpin(message: Wire, where?: Where<Wire>): Promise<void>;
-  /** Compacts now, at any pressure; `instructions` steer the summary. */
+  /** Compacts now, even if the prompt fits. `instructions` tell the summarizing model what the summary should keep. */
   compact<T extends Wire>(where?: Where<T>, options?: CompactOptions): Promise<Fitted<T>>;
-  /** Undoes the last compaction; pins stay. False if there is none. If the prompt no longer fits, the next one is compacted again. */
+  /**
+   * Undoes the last compaction. Pins stay. Returns false if there is nothing to undo. If the prompt then no longer
+   * fits, the next one is compacted again.
+   */
   undo(where?: Where<Wire>): Promise<boolean>;
-  /** Searches what was compacted. */
+  /** Searches the compacted messages, and returns the results as text. */
   recall(query: string, where?: Where<Wire>): Promise<string>;
 }
 

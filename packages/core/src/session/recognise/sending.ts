@@ -2,7 +2,10 @@ import { contextLimitOf, type ContextLimit } from '../context-limit.ts';
 import type { Fitted } from '../fitted.ts';
 import type { HostRequest } from './conversations.ts';
 
-/** A provider refused a prompt as too long, and the compacted one too: what it said about both, and their sizes. */
+/**
+ * Thrown if a provider refuses a prompt as too long, and then the smaller prompt too. It has the provider's sizes and
+ * Bobbin's token counts for both prompts.
+ */
 export class RefusedTwice extends Error {
   override readonly name = 'RefusedTwice';
   readonly refusals: readonly [ContextLimit, ContextLimit];
