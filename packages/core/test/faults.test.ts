@@ -133,6 +133,28 @@ test('A10 undo takes back a compaction that the store does not hold yet', async 
   assert.deepEqual(handle.plan.records, plan.records);
 });
 
+test('A10 an undo that the store refuses leaves the prompt with what was brought back', async () => {
+  const store = fullable();
+  const watched = await WatchedThread.open({
+    ...options,
+    budget: budget({ windowTokens: 4_300, safetyTokens: 0, rehydrationTokens: 300 }),
+    store,
+  });
+  const facts = Array.from({ length: 14 }, (_, i) => [
+    user(`go on ${i}`),
+    assistant(`the frobnicator constant is ${i * 7_919} in zebra${i}. ${'more words '.repeat(95)}`),
+  ]);
+  await watched.append(...facts.flat(), user('What was the frobnicator constant in zebra2?'));
+  const { prompt: before } = await watched.prompt();
+  const isBroughtBack = before.messages.some(({ source }) => source.kind === 'recalled');
+  assert.ok(isBroughtBack);
+  store.full = true;
+  await assert.rejects(watched.handle.undo(), /disk full/);
+  await watched.append(assistant('15838'), user('Thanks.'));
+  const { prompt } = await watched.prompt();
+  assert.deepEqual(prompt.messages.slice(0, before.messages.length), before.messages);
+});
+
 test('A10 a conversation that turns off while the store fails takes its plan along', async () => {
   const store = fullable();
   const bobbin = createBobbin({ ...options, store });

@@ -11,7 +11,7 @@ import {
   type Role,
 } from '@bobbin/core';
 import { chars4, messagesOnly } from '@bobbin/core/internal';
-import { assistant, thread, user } from '@bobbin/testing';
+import { assistant, call, result, round, thread, user } from '@bobbin/testing';
 
 /** A host's own messages: flat, and its own to write into. */
 interface Said {
@@ -116,4 +116,50 @@ test('a fork shows its newest request whole, although the conversation that it l
   assert.equal(textOf(later.messages[0] as Message), '[Hidden: no longer current]');
   const fork = await bobbin.fit([asked, assistant('Which day?')]);
   assert.equal(textOf(fork.messages[0] as Message), 'The code of the day is 4711.');
+});
+
+/** The same message as a host sends it that notes other things about it now. */
+const noted = (message: Message): Message => ({ ...message, meta: { time: 7 } });
+
+test('decision 1 a round that waits is taken once, although the host sends an earlier message in another form', async () => {
+  const bobbin = createBobbin(options);
+  const history = [user('one'), noted(user('two'))];
+  await bobbin.fit([user('one'), user('two')]);
+  await bobbin.fit(history);
+  const asked = call('read', { path: 'a' });
+  await bobbin.fit([...history, assistant(asked)]);
+  const whole = [...history, assistant(asked), result(asked, 'text')];
+  const { prompt } = await bobbin.fit(whole);
+  assert.deepEqual(
+    prompt.messages.map(({ source }) => source),
+    thread(...whole)
+      .path()
+      .map(({ id }) => ({ kind: 'kept', id })),
+  );
+});
+
+test('decision 1 a host that takes back all but what its last prompt shows begins again there', async () => {
+  const bobbin = createBobbin({ ...options, budget: messagesOnly(40), onEvent: () => undefined });
+  const rounds = Array.from({ length: 4 }, (_, i) => round('read', { i }, 'line '.repeat(80)));
+  const first = await bobbin.fit([user('Go.'), ...rounds.flat()]);
+  assert.deepEqual(first.messages, [user('Go.')]);
+  const { plan } = await bobbin.fit([noted(user('Go.'))]);
+  assert.notEqual(plan.thread, first.plan.thread);
+  assert.deepEqual(plan.records, []);
+});
+
+test('decision 1 a fork goes on although the host changed the form of a message that both share', async () => {
+  let now = 0;
+  const bobbin = createBobbin({ ...options, clock: { now: () => now } });
+  const expiring = { ...user('zero'), meta: { time: 0, ttlMs: 1_000 } };
+  const shared = [expiring, assistant('one'), user('two')];
+  await bobbin.fit(shared);
+  await bobbin.fit([...shared, assistant('three'), user('four')]);
+  now = 60_000;
+  const fork = [expiring, assistant('one'), noted(user('two')), assistant('five'), user('six')];
+  const { plan } = await bobbin.fit(fork);
+  for (let i = 0; i < 6; i++) {
+    fork.push(assistant(`answer ${i}`), user(`question ${i}`));
+    assert.equal((await bobbin.fit(fork)).plan.thread, plan.thread);
+  }
 });

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BobbinOptions, CompactionEvent, Policy } from '@bobbin/core';
 import {
+  ALTERNATING_RULES,
   budget,
   chars4,
+  messagesOnly,
   opencode,
   PRESETS,
   slidingWindow,
@@ -174,4 +176,20 @@ test('a compaction that found nothing to do is not tried again until something i
   await watched.append(assistant('Thank you.'), user('And now?'));
   await watched.prompt();
   assert.equal(asked, 2);
+});
+
+test('pins that exceed the budget only with what keeps the roles in order are not compacted twice', async () => {
+  const watched = await WatchedThread.open({
+    counter,
+    clock,
+    budget: messagesOnly(440),
+    rules: ALTERNATING_RULES,
+    preset: 'codex',
+  });
+  const rules = Array.from({ length: 8 }, (_, i) => user('rule '.repeat(10 + i * 10)));
+  await watched.append(...rules.map((rule) => withMeta(rule, { pinned: true })));
+  const { fits, version } = await watched.prompt();
+  assert.equal(fits, false);
+  const again = await watched.prompt();
+  assert.deepEqual([again.compacted, again.version], [false, version]);
 });

@@ -108,7 +108,7 @@ class Run {
     if (isPressed && most > 0) await this.#climb(QUIET, this.#quietTokens(), true);
     if (this.#job.instructions !== undefined && most > 0) this.#warnOfInstructions();
     await this.#pause();
-    this.#giveBack();
+    this.#giveBack(head);
     await this.#pause();
     let plan = this.#finish(head);
     await this.#pause();
@@ -196,14 +196,16 @@ class Run {
 
   /**
    * Results were cut before the length of the summary was known: the newest get back the space that is left. Pins that
-   * had to be cut are shown whole again if that fits, with some headroom.
+   * had to be cut are shown whole again if the rendered prompt has space for that, with some headroom.
    */
-  #giveBack(): void {
+  #giveBack(head: Node): void {
     const { entries } = this.#draft;
     const loose = entries.filter(({ pinned }) => !pinned);
     const pins = entries.filter(({ pinned }) => pinned);
     this.#restore(reversed(loose), this.#stopsAtTarget ? this.#target() : 0);
-    if (this.#restore(pins, this.#limit - this.#headroom()) > 0) this.#mayGrow = true;
+    if (pins.every((entry) => this.#draft.cutTokens(entry) <= 0)) return;
+    const added = this.#limit + this.#tokensOverLimit(this.#finish(head)) - this.#draft.tokens;
+    if (this.#restore(pins, this.#limit - this.#headroom() - added) > 0) this.#mayGrow = true;
   }
 
   /** Shows entries whole that were cut, as far as the prompt stays within some tokens; returns how many. */

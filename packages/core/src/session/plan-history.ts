@@ -64,8 +64,7 @@ export async function restoredPlan(
   const [before, undid] = undone;
   const loaded = await withPathFor(store, state, before);
   const [pinned, plan] = await withPins(store, loaded, before, state.plan.pins);
-  const bare = { ...pinned, reminding: { ...pinned.reminding, placed: [] } };
-  return [bare, { ...withoutReasoningFrom(plan, 0, pinned.thread.length), undid }];
+  return [pinned, { ...withoutReasoningFrom(plan, 0, pinned.thread.length), undid }];
 }
 
 /** The prompt as a version of the plan shows it. */

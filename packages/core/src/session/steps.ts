@@ -79,6 +79,8 @@ export async function undo(work: Work): Promise<boolean> {
   const isCommitted = settled(work, await commitPlan(store, work.state, plan, []));
   // What was reported was about the prompt that is undone.
   work.state = compacted(work.state);
+  if (isCommitted)
+    work.state = { ...work.state, reminding: { ...work.state.reminding, placed: [] } };
   return isCommitted;
 }
 

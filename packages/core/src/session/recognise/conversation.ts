@@ -52,6 +52,7 @@ interface GivenPrompt<Wire> {
 }
 
 const MOST_GIVEN = 4;
+const NOTHING_GIVEN = { given: 0, length: 0 };
 
 /**
  * A session and the list of messages that a host keeps of it. The host may resend everything, or continue from the
@@ -100,19 +101,35 @@ export class Conversation<Wire> {
     return fork;
   }
 
-  /** Compares a list with what the host sent last, then with the prompts that it was given. */
+  /**
+   * Compares a list with what the host sent last, and with the prompts that it was given. What knows more of the list
+   * counts; of two that know as much, the one with the shorter path: the host has taken the rest back.
+   */
   overlap(list: HostList<Wire>): Overlap {
     const swapped = this.#sinceSwap(list);
     if (swapped !== undefined) return swapped;
-    const resent = this.#sameFrom(list, { given: 0, length: 0 });
+    const resent = this.#sameFrom(list, NOTHING_GIVEN);
     if (this.#host.habit === 'resends') return resent;
     if (resent.length === this.session.length && resent.same > 0) return resent;
-    let longest = { given: 0, length: 0 };
+    let longest = NOTHING_GIVEN;
     for (const given of this.#prompts) {
       const found = this.#continuedFrom(list, given);
       if (found !== undefined && found.given > longest.given) longest = found;
     }
-    return longest.given > resent.same ? this.#sameFrom(list, longest) : resent;
+    if (longest.given <= resent.same) return resent;
+    const continued = this.#sameFrom(list, longest);
+    const [own, prompted] = [this.alike(list, resent), this.alike(list, continued)];
+    if (own.known === prompted.known) return own.length < prompted.length ? resent : continued;
+    return own.known > prompted.known ? resent : continued;
+  }
+
+  /** How much of a list is known, also in another form than it was sent in before, and the path that it represents. */
+  alike(list: HostList<Wire>, overlap: Overlap): { known: number; length: number } {
+    const given = overlap.given + overlap.same;
+    const { same, length } = this.#sameFrom(list, { ...overlap, given }, (copy, at) =>
+      this.#host.copies.isAlike(copy, list.copyAt(at)),
+    );
+    return { known: given + same, length };
   }
 
   /** False if a list begins with another text than the host's last list: most conversations do. */
@@ -306,7 +323,8 @@ export class Conversation<Wire> {
     const { messages, plan } = fitted;
     const most = Math.min(list.wire.length, messages.length);
     let equal = 0;
-    while (equal < most && this.#isEqual(messages[equal] as Wire, list.copyAt(equal))) equal += 1;
+    const { copies } = this.#host;
+    while (equal < most && copies.isAlike(messages[equal] as Wire, list.copyAt(equal))) equal += 1;
     if (length !== undefined && equal > 0 && equal === messages.length)
       return { given: equal, length };
     const sources = [...fitted.prompt.messages.map(sourceId), ...waiting];
@@ -325,18 +343,15 @@ export class Conversation<Wire> {
     return undefined;
   }
 
-  /** Equal as sent, or equal in content: a host may move its cache markers. */
-  #isEqual(given: Wire, sent: Wire): boolean {
-    if (isCopyOf(given, sent)) return true;
-    const content = this.#host.copies.contentOf(given);
-    return content !== undefined && content === this.#host.copies.contentOf(sent);
-  }
-
-  #sameFrom(list: HostList<Wire>, { given, length: from }: Omit<Overlap, 'same'>): Overlap {
+  #sameFrom(
+    list: HostList<Wire>,
+    { given, length: from }: Omit<Overlap, 'same'>,
+    isSame = (copy: Wire, at: number): boolean => isCopyOf(copy, list.comparedAt(at)),
+  ): Overlap {
     let [same, length] = [0, from];
     for (; given + same < list.wire.length; same++) {
       const seen = this.#seen[length];
-      if (seen === undefined || !isCopyOf(seen.copy, list.comparedAt(given + same))) break;
+      if (seen === undefined || !isSame(seen.copy, given + same)) break;
       length += seen.count;
     }
     return { given, same, length };

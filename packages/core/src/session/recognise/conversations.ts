@@ -270,9 +270,12 @@ export class Conversations<Wire> {
       most = Math.max(most, overlap.given + overlap.same);
       overlaps.push([conversation, overlap]);
     }
-    return most === 0
-      ? overlaps.filter(([conversation]) => conversation.mayBeginWith(list.firstId()))
-      : overlaps.filter(([, { given, same }]) => given + same === most);
+    if (most === 0)
+      return overlaps.filter(([conversation]) => conversation.mayBeginWith(list.firstId()));
+    if (overlaps.length === 1) return overlaps;
+    const alike = overlaps.map(([conversation, overlap]) => conversation.alike(list, overlap));
+    most = Math.max(...alike.map(({ known }) => known));
+    return overlaps.filter((_, i) => alike[i]?.known === most);
   }
 
   /** The conversation whose beginning the host has left out since a provider compacted it. */

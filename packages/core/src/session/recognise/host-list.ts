@@ -147,7 +147,7 @@ export class HostCopies<Wire> {
   }
 
   /** The hash of what a copy says by itself, without cache markers; undefined if it says nothing. */
-  contentOf(copy: Wire): string | undefined {
+  #contentOf(copy: Wire): string | undefined {
     if (!isJsonObject(copy)) return undefined;
     let content = this.#contents.get(copy);
     if (content === undefined) {
@@ -155,6 +155,13 @@ export class HostCopies<Wire> {
       this.#contents.set(copy, content);
     }
     return content === '' ? undefined : content;
+  }
+
+  /** Equal as sent, or equal in content: a host may move its cache markers. */
+  isAlike(copy: Wire, sent: Wire): boolean {
+    if (isCopyOf(copy, sent)) return true;
+    const content = this.#contentOf(copy);
+    return content !== undefined && content === this.#contentOf(sent);
   }
 
   /** The host's own object for a message, unless the host has changed it since; a copy if there is none. */
