@@ -168,3 +168,31 @@ test('a sentence that only introduces a report is left out', () => {
   assert.match(shown, /Agent: The hook reads the status twice\./);
   assert.doesNotMatch(shown, /comprehensive|summarize/);
 });
+
+test('a short first sentence is shown only with what follows it', () => {
+  const cause =
+    'The hook takes the lock before it reads the status, and the status needs that lock.';
+  const messages = [
+    user('Why does the hook hang?'),
+    assistant(`I found it.\n\n${cause}`),
+    user('Thanks. Now read the whole log.'),
+    assistant(DETAILS),
+  ];
+  for (const tokens of [120, 160, 200, 300]) {
+    const shown = text(messages, tokens);
+    assert.equal(shown.includes('I found it.'), shown.includes(cause), `${tokens} tokens`);
+  }
+  assert.match(text(messages, 2_000), /Agent: I found it\.\n {2}The hook takes the lock/);
+});
+
+test('the last line of what a person says introduces nothing, and is shown', () => {
+  assert.match(
+    text([
+      user('Go.'),
+      assistant('Done.'),
+      user('"Resume" -> "Resume, close here and run:'),
+      ...round('bash', { command: 'ls' }, 'x'),
+    ]),
+    /User: "Resume" -> "Resume, close here and run:/,
+  );
+});

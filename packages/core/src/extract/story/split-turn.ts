@@ -1,11 +1,14 @@
 import { lastIndex } from '../../check/list.ts';
 import { isJsonObject, parseJson } from '../../message/json.ts';
-import { callsOf } from '../../message/message.ts';
+import { callsOf, type CallPart } from '../../message/message.ts';
 import { oneLine } from '../../message/text.ts';
 import type { SplitTurn } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
 import { callLine } from '../anchors/call-line.ts';
+import { commandIn } from '../anchors/shell.ts';
+import { touchedBy } from '../anchors/tool-effects.ts';
 import { saidByAgent, withoutAnnouncements } from './agent-words.ts';
+import { kindOfCommand } from './commands.ts';
 import { passagesOf } from './passages.ts';
 
 /** What the agent said and did in the beginning of a turn whose end stays: the newest lines that fit, in its own words. */
@@ -18,10 +21,7 @@ export function splitTurnText(
   const own = nodes.filter((node) => node.turn === turn && node.message.role === 'assistant');
   const carried = before?.turn === turn ? before.text.split('\n') : [];
   const said = own.flatMap(saidIn);
-  const lines = [
-    ...carried,
-    ...(said.length > 0 ? said : own.flatMap(calledIn).slice(-MOST_CALLS)),
-  ];
+  const lines = [...carried, ...(said.length > 0 ? said : calledIn(own).slice(-MOST_CALLS))];
   return { turn, text: newestWithin(lines, Math.floor(mostChars)) };
 }
 
@@ -42,14 +42,30 @@ function saidIn({ message, index }: Node): readonly string[] {
   return lines.map((line) => `- [m${index + 1}] ${line}`);
 }
 
+/** True for a call that does not only look at something. */
+function acts(call: CallPart): boolean {
+  const command = commandIn(call);
+  if (command !== undefined) return kindOfCommand(command) !== undefined;
+  const { touches } = touchedBy(call);
+  return touches.length > 0 ? touches.some(({ does }) => does !== 'reads') : !LOOKS.test(call.tool);
+}
+
+/** The name of a tool that only looks at something, or keeps a list for the agent. */
+const LOOKS = /grep|glob|search|find|list|^ls$|read|view|get|fetch|todo|skill/i;
+
 const CALL_CHARS = 140;
 const MOST_CALLS = 6;
 
-/**
- * If the agent says nothing, its calls are shown: by what it says of them in their arguments, otherwise by their line.
- */
-function calledIn({ message, index }: Node): readonly string[] {
-  const [call] = callsOf(message);
+/** If the agent says nothing, its calls are shown: those that change something or check it, if there are any. */
+function calledIn(nodes: readonly Node[]): readonly string[] {
+  const acting = nodes.flatMap((node) => callText(node, callsOf(node.message).find(acts)));
+  return acting.length > 0
+    ? acting
+    : nodes.flatMap((node) => callText(node, callsOf(node.message)[0]));
+}
+
+/** What an agent says of a call in its arguments, otherwise the call in one line. */
+function callText({ index }: Node, call: CallPart | undefined): readonly string[] {
   if (call === undefined) return [];
   const given = parseJson(call.args);
   const description = isJsonObject(given) ? given['description'] : undefined;

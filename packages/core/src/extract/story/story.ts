@@ -76,7 +76,7 @@ export class Story {
       for (const words of saidByUser(node.message)) this.#user(words, node);
       const role = roles.get(node.index);
       if (node.message.role !== 'assistant' || role === undefined) continue;
-      const passages = passagesOf(saidByAgent(node.message));
+      const passages = withOpening(passagesOf(saidByAgent(node.message)));
       const answer = asked.get(node.index);
       const option = answer === undefined ? undefined : questionWithOption(passages, answer);
       if (option !== undefined)
@@ -340,6 +340,18 @@ const OPTION_CHARS = 300;
 function isShortList(passages: readonly Passage[], option: string): boolean {
   const list = passages.find(({ text }) => text.split('\n').includes(option));
   return list !== undefined && list.text.length + list.lead.length <= QUESTION_CHARS / 2;
+}
+
+const OPENING_SENTENCE_CHARS = 40;
+
+/** Passages of which a short first one, such as "I found the issue.", is shown only with the next. */
+function withOpening(passages: readonly Passage[]): readonly Passage[] {
+  const [first, second] = passages;
+  if (first === undefined || second === undefined || first.kind !== 'prose') return passages;
+  if (first.text.length > OPENING_SENTENCE_CHARS || second.kind !== 'prose') return passages;
+  const lead = second.lead === '' ? '' : `${second.lead}\n`;
+  const both = { ...first, text: `${first.text}\n${lead}${second.text}` };
+  return [both, ...passages.slice(2)];
 }
 
 /** True for a last line that introduces something which a call shows. */
