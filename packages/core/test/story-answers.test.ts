@@ -135,7 +135,7 @@ test('what was done in each turn comes before what the agent explained', () => {
 });
 
 const proposal = (name: string): string =>
-  `I would keep the totals in ${name}, since a reader of the ledger then finds each of them at once.`;
+  `I would keep the totals in ${name}, since a reader of the ledger then finds each of them at once. Shall I?`;
 
 const afterAnswer = (answer: string): string =>
   text(
@@ -147,7 +147,7 @@ const afterAnswer = (answer: string): string =>
       user(answer),
       ...round('bash', { command: 'ls' }, 'ledger'),
     ],
-    145,
+    150,
   );
 
 test('what the user objects to gives way to older proposals that they take', () => {

@@ -136,7 +136,7 @@ class Extract {
         !this.#isTask(node) &&
         (node.turn !== split || startsTurn(node.message) || saidByUser(node.message).length > 0),
     );
-    story.read(unshown, this.#all);
+    story.read(unshown, this.#all, new Set((bare.problems ?? []).map(({ saidAt }) => saidAt)));
     const lines = new ExactLines(this.#statistics, this.#seen, selection);
     for (const note of this.#carried)
       (note.source === undefined && (note.by === 'user' || note.by === 'assistant')

@@ -122,8 +122,8 @@ export interface Problem {
   /** The first line that says what failed: text of a tool. */
   readonly error: string;
   /** What the agent said of the cause, and where. */
-  readonly said?: string;
-  readonly saidAt?: number;
+  readonly said: string;
+  readonly saidAt: number;
   /** The names of the files that were changed before the next run. */
   readonly files: readonly string[];
   /** The index of the message whose run passed. */

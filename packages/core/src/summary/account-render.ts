@@ -328,11 +328,14 @@ function alsoChanged({ files }: Summary, body: string): readonly Line[] {
     : [{ section: 'Changed Files', text: `- Not in the account: ${paths.join(', ')}`, weight: 1 }];
 }
 
-function factLine({ text, by }: Fact, i: number, all: readonly Fact[]): Line {
+/** If there are more, each is shown without its turn. */
+const FEW_FACTS = 12;
+
+function factLine({ text, by, turn }: Fact, i: number, all: readonly Fact[]): Line {
   const isUsers = by === 'user' || by === 'system';
   const line: Line = {
     section: 'In the User’s Words',
-    text: `- ${text}`,
+    text: all.length <= FEW_FACTS ? `- ${text} (turn ${turn})` : `- ${text}`,
     weight: 2 + Math.abs((2 * i) / all.length - 1),
   };
   return isUsers ? always(line) : { ...line, weight: 0.8 };

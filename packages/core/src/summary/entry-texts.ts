@@ -181,8 +181,7 @@ const NEWEST_SHARE = 0.7;
 /** What failed and works since, with its cause in the agent's words and the error as the tool returned it. */
 export function problemText({ at, call, error, said, files, solvedAt }: Problem): string {
   const changed = files.length === 0 ? '' : ` after changes in ${files.join(', ')}`;
-  const cause = said === undefined ? '' : `: ${said}`;
-  const head = `- [m${at + 1}] ${oneLine(call, CALL_CHARS)} failed, passed in m${solvedAt + 1}${changed}${cause}`;
+  const head = `- [m${at + 1}] ${oneLine(call, CALL_CHARS)} failed, passed in m${solvedAt + 1}${changed}: ${said}`;
   return `${head}\n${quoteLines(error)}`;
 }
 

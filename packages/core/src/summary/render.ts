@@ -2,7 +2,7 @@ import { reversed, sorted } from '../check/list.ts';
 import { wholeHeadOf, wholeTailOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { accountWithin, isHandedOver } from './account.ts';
-import type { Fact, SeenChange, Summary } from '../plan/summary.ts';
+import type { Fact, Summary } from '../plan/summary.ts';
 import {
   artifactText,
   because,
@@ -180,84 +180,103 @@ function underHeadings(lines: readonly Line[]): readonly string[] {
 }
 
 function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
-  const lines: Line[] = [];
-  const add = (section: Section, rank: Rank, text: string): void => {
-    lines.push({ section, rank, text, worth: 0 });
-  };
-  /** The newest lines of a list within their share; older ones give way. */
-  const addList = (
-    section: Section,
-    rank: Rank,
-    share: number,
-    texts: readonly string[],
-    own: (i: number) => Partial<Line> = () => ({}),
-  ): void => {
-    let left = space.chars * share;
-    const ranks = reversed(texts).map((text) =>
-      (left -= text.length + 1) >= 0 ? rank : RANK.more,
-    );
-    texts.forEach((text, i) => {
-      lines.push({
-        section,
-        rank: ranks[texts.length - 1 - i] ?? rank,
-        text,
-        ...own(i),
-        worth: i / texts.length,
-      });
-    });
-  };
-  if (s.task !== null && space.taskIsShown !== true) add('Task', RANK.task, taskText(s, space));
-  lines.push(...rankedFactLines(s.facts, space));
-  if (s.prose !== null) add('Account', RANK.account, s.prose);
-  for (const text of requestTexts(s)) add('State', RANK.state, text);
-  for (const text of currentTexts(s.currentTask, s.items)) add('State', RANK.state, text);
-  for (const step of s.currentPlan)
-    add('State', RANK.state, `- ${step.endsWith('?') ? 'The agent asks' : 'In progress'}: ${step}`);
-  addList('State', RANK.state, SHARE.items, itemTexts(s.items));
-  for (const text of failingTexts(s.outcomes, lastEdit(s.files))) add('State', RANK.state, text);
-  for (const text of unchangedTexts(s)) add('State', RANK.state, text);
-  for (const text of changeTexts(s)) add('State', RANK.state, text);
-  addList('State', RANK.state, SHARE.repository, repositoryTexts(s.repository ?? []));
-  addList(
-    'Decisions and Findings',
-    RANK.finding,
-    SHARE.decisions,
-    s.decisions.map((d) => `- ${d.text}${because(d.rationale)} (turn ${d.turn})`),
-    (i) => ({ said: s.decisions[i]?.text ?? '' }),
-  );
-  if (s.splitTurn !== null && s.splitTurn.text !== '')
-    add('Turn Context (split turn)', RANK.state, s.splitTurn.text);
   const root = rootOf(s.files);
-  lines.push(...changedFileLines(s, root, space.chars * SHARE.files));
-  const { seen = [] } = s;
-  addList('Changes Seen', RANK.finding, seenShare(s.files), seen.map(seenText), (i) => ({
-    heading: seenText(seen[i] as SeenChange),
+  return [
+    ...(s.task === null || space.taskIsShown === true
+      ? []
+      : always('Task', RANK.task, [taskText(s, space)])),
+    ...rankedFactLines(s.facts, space),
+    ...(s.prose === null ? [] : always('Account', RANK.account, [s.prose])),
+    ...stateLines(s, space),
+    ...changedFileLines(s, root, space.chars * SHARE.files),
+    ...seenLines(s, space),
+    ...runLines(s, space),
+    ...noteLines(s, root),
+    ...workLines(s, space),
+    ...listed('Files Read', RANK.finding, space.chars * SHARE.read, readTexts(s.files, root)),
+  ];
+}
+
+/** Lines that are all shown. */
+const always = (section: Section, rank: Rank, texts: readonly string[]): readonly Line[] =>
+  texts.map((text) => ({ section, rank, text, worth: 0 }));
+
+/** The newest lines of a list within a number of characters; older ones give way. */
+function listed(
+  section: Section,
+  rank: Rank,
+  mostChars: number,
+  texts: readonly string[],
+  own: (i: number) => Partial<Line> = () => ({}),
+): readonly Line[] {
+  let left = mostChars;
+  const ranks = reversed(texts).map((text) => ((left -= text.length + 1) >= 0 ? rank : RANK.more));
+  return texts.map((text, i) => ({
+    section,
+    rank: ranks[texts.length - 1 - i] ?? rank,
+    text,
+    ...own(i),
+    worth: i / texts.length,
+  }));
+}
+
+function stateLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
+  const steps = s.currentPlan.map(
+    (step) => `- ${step.endsWith('?') ? 'The agent asks' : 'In progress'}: ${step}`,
+  );
+  const state = (texts: readonly string[]): readonly Line[] => always('State', RANK.state, texts);
+  return [
+    ...state([...requestTexts(s), ...currentTexts(s.currentTask, s.items), ...steps]),
+    ...listed('State', RANK.state, chars * SHARE.items, itemTexts(s.items)),
+    ...state([
+      ...failingTexts(s.outcomes, lastEdit(s.files)),
+      ...unchangedTexts(s),
+      ...changeTexts(s),
+    ]),
+    ...listed('State', RANK.state, chars * SHARE.repository, repositoryTexts(s.repository ?? [])),
+    ...listed(
+      'Decisions and Findings',
+      RANK.finding,
+      chars * SHARE.decisions,
+      s.decisions.map((d) => `- ${d.text}${because(d.rationale)} (turn ${d.turn})`),
+      (i) => ({ said: s.decisions[i]?.text ?? '' }),
+    ),
+    ...(s.splitTurn === null || s.splitTurn.text === ''
+      ? []
+      : always('Turn Context (split turn)', RANK.state, [s.splitTurn.text])),
+  ];
+}
+
+/** Changes that were looked at. */
+function seenLines({ seen = [], files }: Summary, { chars }: RenderSpace): readonly Line[] {
+  const texts = seen.map(seenText);
+  return listed('Changes Seen', RANK.finding, chars * seenShare(files), texts, (i) => ({
+    heading: texts[i] ?? '',
     text: '',
     at: seen[i]?.at ?? 0,
   }));
-  addList('Problems Solved', RANK.finding, SHARE.problems, (s.problems ?? []).map(problemText));
-  addList(
-    'Commands',
-    RANK.finding,
-    SHARE.commands,
-    outcomeTexts(s.outcomes, lastEdit(s.files), {
-      mostLines: space.chars > LARGE_CHARS ? MOST_ERROR_LINES : FEW_ERROR_LINES,
-      mostChars: space.chars * SHARE.commands,
-    }),
-  );
-  addList(
-    'Artifacts',
-    RANK.finding,
-    SHARE.artifacts,
-    s.artifacts.map((a) => `- artifact:${a.artifactId}: ${artifactText(a)}`),
-  );
-  lines.push(...noteLines(s, root));
+}
+
+/** What failed and works since, how commands ended, and artifacts. */
+function runLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
+  const commands = outcomeTexts(s.outcomes, lastEdit(s.files), {
+    mostLines: chars > LARGE_CHARS ? MOST_ERROR_LINES : FEW_ERROR_LINES,
+    mostChars: chars * SHARE.commands,
+  });
+  const artifacts = s.artifacts.map((a) => `- artifact:${a.artifactId}: ${artifactText(a)}`);
+  const problems = (s.problems ?? []).map(problemText);
+  return [
+    ...listed('Problems Solved', RANK.finding, chars * SHARE.problems, problems),
+    ...listed('Commands', RANK.finding, chars * SHARE.commands, commands),
+    ...listed('Artifacts', RANK.finding, chars * SHARE.artifacts, artifacts),
+  ];
+}
+
+function workLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
   const work = workBefore(s);
-  addList('Conversation', RANK.note, SHARE.work, work.map(workText), (i) => ({
+  return listed('Conversation', RANK.note, chars * SHARE.work, work.map(workText), (i) => ({
     at: work[i]?.at ?? 0,
   }));
-  addList('Files Read', RANK.finding, SHARE.read, readTexts(s.files, root));
-  return lines;
 }
 
 /** The changed files, each with what changed. The oldest of many, of which no line is shown, by their names only. */

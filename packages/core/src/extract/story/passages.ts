@@ -158,8 +158,9 @@ class PassageReader {
   #paragraph(): void {
     const last = this.passages.at(-1);
     const isAfterList = last !== undefined && isEntry(last) && last.lead === this.#lead;
-    // What introduces a list or a table says nothing about the text after it.
-    if (this.#lead.startsWith('|') || isAfterList) this.#lead = '';
+    const isAfterCode = last?.kind === 'code' && last.lead === this.#lead;
+    // What introduces a list, a table or code says nothing about the text after it.
+    if (this.#lead.startsWith('|') || isAfterList || isAfterCode) this.#lead = '';
     const lines: string[] = [];
     for (; this.#at < this.#lines.length; this.#at++) {
       const line = this.#line(this.#at);

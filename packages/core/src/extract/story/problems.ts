@@ -1,12 +1,12 @@
 import { reversed } from '../../check/list.ts';
-import { callsOf, hasResults, startsTurn } from '../../message/message.ts';
+import { callsOf, startsTurn, type Message } from '../../message/message.ts';
 import { linesOf } from '../../message/text.ts';
 import type { Problem, ToolOutcome } from '../../plan/summary.ts';
 import { hasPassed, isCheck, settles } from '../../summary/entry-texts.ts';
 import { nameOf } from '../../summary/file-texts.ts';
 import type { Node } from '../../thread/thread.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
-import { causeIn, rolesOf, saidByAgent } from './agent-words.ts';
+import { causeIn, saidByAgent } from './agent-words.ts';
 import type { Run } from './commands.ts';
 
 const MOST_PROBLEMS = 12;
@@ -22,40 +22,46 @@ export function solvedProblems(
   before: readonly Problem[],
 ): readonly Problem[] {
   const places = new Map(nodes.map(({ index }, place) => [index, place]));
+  const found = solvedRuns(runs).flatMap((solved) => {
+    const from = (places.get(solved.failed.endedAt) ?? 0) + 1;
+    return problemOf(solved, nodes.slice(from, from + MOST_MESSAGES), statistics) ?? [];
+  });
+  const known = new Set(before.map(({ at }) => at));
+  return [...before, ...found.filter(({ at }) => !known.has(at))].slice(-MOST_PROBLEMS);
+}
+
+/** A run that failed, the next run of its kind, and the run that shows that the failure is over. */
+interface SolvedRun {
+  readonly failed: Run;
+  readonly next: Run;
+  readonly solving: Run;
+}
+
+/** The newest failures that are over, oldest first. */
+function solvedRuns(runs: readonly Run[]): readonly SolvedRun[] {
   const next = new Map<string, Run>();
   const passed: Run[] = [];
-  const found: Problem[] = [];
+  const solved: SolvedRun[] = [];
   for (const run of reversed(runs)) {
     const { kind, outcome } = run;
     if (hasPassed(outcome)) {
       passed.unshift(run);
       passed.splice(MOST_PASSED);
-    } else if (found.length < MOST_PROBLEMS && isOfWork(outcome)) {
-      const again = next.get(kind);
+    } else if (solved.length < MOST_PROBLEMS && isOfWork(outcome)) {
       const solving = passed.find((one) => one.kind === kind || settles(one.outcome, outcome));
-      const from = (places.get(run.endedAt) ?? 0) + 1;
-      const after = nodes.slice(from, from + MOST_MESSAGES);
+      const again = next.get(kind) ?? solving;
       if (solving !== undefined && !isStillThere(outcome.error, again?.outcome.error))
-        found.push(...problemOf(run, solving, upTo(after, again ?? solving), statistics));
+        solved.unshift({ failed: run, next: again ?? solving, solving });
     }
     next.set(kind, run);
   }
-  const known = new Set(before.map(({ at }) => at));
-  return [...before, ...reversed(found).filter(({ at }) => !known.has(at))].slice(-MOST_PROBLEMS);
+  return solved;
 }
 
 /** A check that failed, or a conflict: not a command that is missing or was given wrongly. */
 const isOfWork = (outcome: ToolOutcome): boolean =>
   (isCheck(outcome) || outcome.error?.includes('CONFLICT') === true) &&
   !/command not found/.test(outcome.error ?? '');
-
-/** The messages before the next run, and only those of the same turn. */
-function upTo(nodes: readonly Node[], { outcome, endedAt }: Run): readonly Node[] {
-  const end = outcome.at ?? endedAt;
-  const own = nodes.filter(({ index }) => index <= end);
-  const turn = own.findIndex(({ message }) => startsTurn(message));
-  return turn < 0 ? own : own.slice(0, turn);
-}
 
 /** Numbers change with every edit. */
 const withoutNumbers = (text: string): string => text.replace(/\d+/g, '0');
@@ -66,34 +72,38 @@ function isStillThere(error: string | undefined, later: string | undefined): boo
   return linesOf(withoutNumbers(later)).includes(withoutNumbers(linesOf(error)[0] ?? ''));
 }
 
+/** A failure with what the agent said and changed before the next run. Undefined if it said no cause. */
 function problemOf(
-  { outcome, endedAt }: Run,
-  solving: Run,
-  between: readonly Node[],
+  { failed, next, solving }: SolvedRun,
+  after: readonly Node[],
   statistics: AnchorStatistics,
-): readonly Problem[] {
-  const { at = endedAt, call, error } = outcome;
-  if (error === undefined) return [];
-  const roles = rolesOf(between);
-  const said = between.find(
-    ({ index, message }) => roles.get(index) === 'step' && causeIn(saidByAgent(message)) !== '',
+): Problem | undefined {
+  const { at = failed.endedAt, call, error } = failed.outcome;
+  const between = upTo(after, startOf(next));
+  const said = between.find(({ message }) => causeSaid(message) !== '');
+  if (error === undefined || said === undefined) return undefined;
+  const files = between.flatMap(({ message, index }) =>
+    callsOf(message).flatMap(({ callId }) => statistics.changedBy(callId, index)),
   );
-  const files = between
-    .filter(({ message }) => !hasResults(message))
-    .flatMap(({ message, index }) =>
-      callsOf(message).flatMap(({ callId }) => statistics.changedBy(callId, index)),
-    );
-  if (said === undefined) return [];
-  return [
-    {
-      at,
-      call,
-      error: linesOf(error)[0] ?? '',
-      ...(said === undefined
-        ? {}
-        : { said: causeIn(saidByAgent(said.message)), saidAt: said.index }),
-      files: [...new Set(files.map(({ path }) => nameOf(path)))],
-      solvedAt: solving.outcome.at ?? solving.endedAt,
-    },
-  ];
+  return {
+    at,
+    call,
+    error: linesOf(error)[0] ?? '',
+    said: causeSaid(said.message),
+    saidAt: said.index,
+    files: [...new Set(files.map(({ path }) => nameOf(path)))],
+    solvedAt: startOf(solving),
+  };
+}
+
+const startOf = ({ outcome, endedAt }: Run): number => outcome.at ?? endedAt;
+
+const causeSaid = (message: Message): string =>
+  message.role === 'assistant' ? causeIn(saidByAgent(message)) : '';
+
+/** The messages up to an index, and only those of the same turn. */
+function upTo(nodes: readonly Node[], end: number): readonly Node[] {
+  const own = nodes.filter(({ index }) => index <= end);
+  const turn = own.findIndex(({ message }) => startsTurn(message));
+  return turn < 0 ? own : own.slice(0, turn);
 }

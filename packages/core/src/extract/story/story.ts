@@ -1,6 +1,4 @@
-import { lastIndex, reversed, sorted } from '../../check/list.ts';
-import { hasCalls, startsTurn } from '../../message/message.ts';
-import { oneLine } from '../../message/text.ts';
+import { reversed, sorted } from '../../check/list.ts';
 import type { Note } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
 import { VOICE } from '../anchors/scan.ts';
@@ -14,7 +12,9 @@ import {
   saysNothing,
   withoutAnnouncements,
   withoutPreamble,
+  type Role,
 } from './agent-words.ts';
+import { answersIn, questionsIn, questionWithOption, type Answers } from './answers.ts';
 import { overruledStatements } from './overruled.ts';
 import { passagesOf, type Passage } from './passages.ts';
 import { expandedCommands, isProseLine, saidByUser } from './user-words.ts';
@@ -61,42 +61,61 @@ export class Story {
   /** The user's statements that a later one changes, with the message that does so. */
   #overruled: ReadonlyMap<string, number> = new Map();
 
-  /** Takes what was said in some messages; `all` are those by which the role of each message is known. */
-  read(nodes: readonly Node[], all: readonly Node[]): void {
+  /**
+   * Takes what was said in some messages; `all` are those by which the role of each message is known. Remarks in
+   * messages of `elsewhere` are shown in another section.
+   */
+  read(
+    nodes: readonly Node[],
+    all: readonly Node[],
+    elsewhere: ReadonlySet<number> = new Set(),
+  ): void {
     this.#overruled = overruledStatements(all);
     const roles = rolesOf(all);
     const reported = new Set(
       all.filter(({ index }) => /report/.test(roles.get(index) ?? '')).map(({ turn }) => turn),
     );
     const expanded = expandedCommands(all);
-    const { asked, refused } = answeredReports(all);
-    const end = all.at(-1)?.index ?? 0;
+    const answers = answersIn(all);
     for (const node of nodes) {
       if (expanded.has(node.index)) continue;
       for (const words of saidByUser(node.message)) this.#user(words, node);
       const role = roles.get(node.index);
       if (node.message.role !== 'assistant' || role === undefined) continue;
-      const passages = withOpening(passagesOf(saidByAgent(node.message)));
-      const answer = asked.get(node.index);
-      const option = answer === undefined ? undefined : questionWithOption(passages, answer);
-      if (option !== undefined)
-        this.#add(option, node, 'assistant', MERIT.agent, { isAsked: true });
-      const questions = answer === undefined || option !== undefined ? NONE : questionsIn(passages);
-      for (const passage of passages) {
-        const own =
-          role === 'step' && passage.kind === 'prose'
-            ? withoutAnnouncements(passage.text)
-            : withoutPreamble(passage.text);
-        if (own === '' || saysNothing(own) || introduces(passage)) continue;
-        if (role === 'step' && reported.has(node.turn) && !isFinding(own)) continue;
-        const refusal = refused.has(node.index) ? REFUSED_SHARE : 1;
-        const merit = MERIT.agent * refusal * meritOf(passage, role, end - node.index);
-        this.#add({ ...passage, text: own }, node, 'assistant', merit, {
-          isFinal: role === 'final report' && !refused.has(node.index),
-          isReport: role !== 'step',
-          isAsked: questions.has(passage),
-        });
-      }
+      if (role !== 'step') this.#report(node, role, answers);
+      else if (!elsewhere.has(node.index)) this.#remark(node, reported.has(node.turn));
+    }
+  }
+
+  /** What the agent says between two calls. If its turn has a report, only what it finds. */
+  #remark(node: Node, isReported: boolean): void {
+    for (const passage of withOpening(passagesOf(saidByAgent(node.message)))) {
+      const { kind } = passage;
+      const text = kind === 'prose' ? withoutAnnouncements(passage.text) : passage.text;
+      if (text === '' || saysNothing(text) || introduces(passage)) continue;
+      if (isReported && !isFinding(text)) continue;
+      const merit = MERIT.agent * meritOf(passage, 'step', this.#statistics.end - node.index);
+      this.#add({ ...passage, text }, node, 'assistant', merit, {});
+    }
+  }
+
+  #report(node: Node, role: Role, { asked, refused }: Answers): void {
+    const passages = withOpening(passagesOf(saidByAgent(node.message)));
+    const answer = asked.get(node.index);
+    const option = answer === undefined ? undefined : questionWithOption(passages, answer);
+    if (option !== undefined) this.#add(option, node, 'assistant', MERIT.agent, { isAsked: true });
+    const questions = answer === undefined || option !== undefined ? NONE : questionsIn(passages);
+    const isRefused = refused.has(node.index);
+    const share = MERIT.agent * (isRefused ? REFUSED_SHARE : 1);
+    for (const passage of passages) {
+      const text = withoutPreamble(passage.text);
+      if (text === '' || saysNothing(text) || introduces(passage)) continue;
+      const merit = share * meritOf(passage, role, this.#statistics.end - node.index);
+      this.#add({ ...passage, text }, node, 'assistant', merit, {
+        isFinal: role === 'final report' && !isRefused,
+        isReport: true,
+        isAsked: questions.has(passage),
+      });
     }
   }
 
@@ -285,62 +304,8 @@ const OPENING_CHARS = 500;
 
 const isOption = ({ passage }: Offered): boolean => passage.kind === 'option';
 
-/** An answer up to this long says little without its question. */
-const SHORT_ANSWER_CHARS = 100;
-
-/** How an answer begins that does not take what the agent proposes. */
-const OBJECTS =
-  /^\W*(?:but|no|nope|wait|hm+|actually|not|don['’]?t|i (?:don['’]?t|disagree)|that['’]?s (?:not|wrong)|that (?:is|was) (?:not|wrong)|you (?:didn['’]?t|can['’]?t|couldn['’]?t|missed))\b/i;
 /** What the agent proposed in vain says less about the work. */
 const REFUSED_SHARE = 0.3;
-
-/** The messages of the agent that the user answers in a few words, with the answers, and those that the user objects to. */
-function answeredReports(nodes: readonly Node[]): {
-  readonly asked: ReadonlyMap<number, string>;
-  readonly refused: ReadonlySet<number>;
-} {
-  const asked = new Map<number, string>();
-  const refused = new Set<number>();
-  let last: Node | undefined;
-  for (const node of nodes) {
-    const { message } = node;
-    const words = startsTurn(message) ? saidByUser(message).join(' ') : '';
-    if (last !== undefined && words !== '') {
-      const isShort = words.length <= SHORT_ANSWER_CHARS && !words.includes('?');
-      if (OBJECTS.test(words)) refused.add(last.index);
-      else if (isShort || NAMES_OPTION.test(words)) asked.set(last.index, words);
-    }
-    last = message.role === 'assistant' && !hasCalls(message) ? node : undefined;
-  }
-  return { asked, refused };
-}
-
-/** An answer that names options: "B", "2.", "option a, but …", "1+2". */
-const NAMES_OPTION =
-  /^\W{0,3}(?:option |go with |i(?: think|['’]d say| prefer) |let['’]s (?:try|do|go with) )?((?:[a-e]|\d)(?:\s?(?:[+&,]|and)\s?(?:[a-e]|\d)(?![\w.]))*)(?:\s*$|[.,):;–-](?![a-z]))/i;
-
-/** The question that an answer belongs to, with the options that it names. */
-function questionWithOption(passages: readonly Passage[], answer: string): Passage | undefined {
-  const labels = NAMES_OPTION.exec(answer)?.[1]?.match(/[a-e](?!nd)|\d/gi) ?? [];
-  const lines = reversed(passages.flatMap(({ text }) => text.split('\n')));
-  const options = labels.flatMap((label) => {
-    const begins = new RegExp(`^\\W{0,6}(?:option )?${label}(?:[.):*]|\\s[-–—:])`, 'i');
-    return lines.find((line) => begins.test(line)) ?? [];
-  });
-  if (options.every((option) => isShortList(passages, option))) return undefined;
-  const question = lines.find((line) => line.includes('?') && !options.includes(line));
-  const shown = [...(question === undefined ? [] : [question]), ...options];
-  const text = shown.map((line) => oneLine(line, OPTION_CHARS)).join('\n  ');
-  return { at: passages.length, lead: '', text, kind: 'option' };
-}
-
-const OPTION_CHARS = 300;
-
-/** Options that are shown whole with their question need no line of their own. */
-function isShortList(passages: readonly Passage[], option: string): boolean {
-  const list = passages.find(({ text }) => text.split('\n').includes(option));
-  return list !== undefined && list.text.length + list.lead.length <= QUESTION_CHARS / 2;
-}
 
 const OPENING_SENTENCE_CHARS = 40;
 
@@ -348,7 +313,11 @@ const OPENING_SENTENCE_CHARS = 40;
 function withOpening(passages: readonly Passage[]): readonly Passage[] {
   const [first, second] = passages;
   if (first === undefined || second === undefined || first.kind !== 'prose') return passages;
-  if (first.text.length > OPENING_SENTENCE_CHARS || second.kind !== 'prose') return passages;
+  if (first.text.length > OPENING_SENTENCE_CHARS) return passages;
+  if (second.kind !== 'prose')
+    return second.lead === ''
+      ? [{ ...second, lead: first.text }, ...passages.slice(2)]
+      : passages.slice(1);
   const lead = second.lead === '' ? '' : `${second.lead}\n`;
   const both = { ...first, text: `${first.text}\n${lead}${second.text}` };
   return [both, ...passages.slice(2)];
@@ -359,17 +328,6 @@ const introduces = ({ text, kind }: Passage): boolean =>
   kind === 'prose' && /[:：]\W{0,3}$/.test(text);
 
 const NONE: ReadonlySet<Passage> = new Set();
-const QUESTION_CHARS = 500;
-
-/** What an agent asks or offers: how its message begins, and the last passage with a question, otherwise the last one. */
-function questionsIn(passages: readonly Passage[]): ReadonlySet<Passage> {
-  const end = lastIndex(passages, ({ text }) => text.includes('?'));
-  const asked = passages.slice(0, end < 0 ? passages.length : end + 1);
-  let left = QUESTION_CHARS;
-  const first = asked.filter(({ text }) => (left -= text.length) >= 0);
-  return new Set([...first, ...asked.slice(-1)]);
-}
-
 function isMostlyProse(text: string): boolean {
   const lines = text.split('\n');
   return lines.filter(isProseLine).length * 2 > lines.length;
