@@ -7,6 +7,7 @@ import {
   type Note,
   type Summary,
   type ToolOutcome,
+  type TurnWork,
 } from '../plan/summary.ts';
 import { isDocument, seenShare } from '../summary/file-texts.ts';
 import { redactSecrets, type Redact } from '../summary/redact.ts';
@@ -130,26 +131,33 @@ class Extract {
     const selection = new Selection(needs(this.#statistics), this.#space.chars - rendered.length);
     this.#markShown(selection, rendered);
     const story = new Story(this.#statistics, selection);
+    const lines = new ExactLines(this.#statistics, this.#seen, selection);
+    story.read(this.#unshown(), this.#all, causesIn(bare));
+    for (const note of this.#carried) (isOfStory(note) ? story : lines).carry(note);
+    this.#take(story, lines, bare.work ?? []);
+    return this.#filled(selection, lines, () => ({
+      ...bare,
+      notes: [...story.chosen(), ...lines.chosen()],
+    }));
+  }
+
+  /** The messages whose words are not shown elsewhere. */
+  #unshown(): readonly Node[] {
     const split = this.#request.splitTurn?.turn;
-    const unshown = this.#hidden.filter(
+    return this.#hidden.filter(
       (node) =>
         !this.#isTask(node) &&
         (node.turn !== split || startsTurn(node.message) || saidByUser(node.message).length > 0),
     );
-    story.read(unshown, this.#all, new Set((bare.problems ?? []).map(({ saidAt }) => saidAt)));
-    const lines = new ExactLines(this.#statistics, this.#seen, selection);
-    for (const note of this.#carried)
-      (note.source === undefined && (note.by === 'user' || note.by === 'assistant')
-        ? story
-        : lines
-      ).carry(note);
+  }
+
+  /** Takes what comes first, each within its share of the space, and offers the rest. */
+  #take(story: Story, lines: ExactLines, work: readonly TurnWork[]): void {
     const { chars } = this.#space;
+    const changedIn = work.filter(({ files }) => files.length > 0).map(({ turn }) => turn);
     story.takeOwnWords(chars * SHARE.userWords);
-    const worked = new Set(
-      (bare.work ?? []).filter(({ files }) => files.length > 0).map(({ turn }) => turn),
-    );
     story.takeFinalReport(chars * SHARE.finalReport);
-    story.takeReports(chars * SHARE.reports, worked);
+    story.takeReports(chars * SHARE.reports, new Set(changedIn));
     story.takeQuestions(chars * SHARE.questions);
     story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
     lines.takeEdits(
@@ -158,10 +166,6 @@ class Extract {
       this.#redact,
     );
     lines.offer(this.#mayQuote());
-    return this.#filled(selection, lines, () => ({
-      ...bare,
-      notes: [...story.chosen(), ...lines.chosen()],
-    }));
   }
 
   /**
@@ -336,6 +340,14 @@ function taskOf(given: string | null, nodes: readonly Node[]): string | null {
   }
   return null;
 }
+
+/** The messages whose words are shown with a solved problem. */
+const causesIn = ({ problems = [] }: Summary): ReadonlySet<number> =>
+  new Set(problems.map(({ saidAt }) => saidAt));
+
+/** What a person or the agent said. */
+const isOfStory = ({ source, by }: Note): boolean =>
+  source === undefined && (by === 'user' || by === 'assistant');
 
 /** How many characters a token has in these messages. */
 function charsPerToken(nodes: readonly Node[], counter: Counter): number {

@@ -8,11 +8,10 @@ import { RANK, type Line } from './summary-line.ts';
 export function noteLines(s: Summary, root: string): readonly Line[] {
   const files = new Map(s.files.map((file) => [file.path, file]));
   const seen = new Map((s.seen ?? []).map((change) => [change.path, change]));
-  const lines = s.notes.map((note) => {
+  return s.notes.map((note) => {
     const change = note.by === 'tool' ? seen.get(note.source ?? '') : undefined;
     return change === undefined ? noteLine(note, files, root) : seenLine(note, change);
   });
-  return lines;
 }
 
 function seenLine({ text, worth = 0 }: Note, change: SeenChange): Line {
@@ -22,46 +21,47 @@ function seenLine({ text, worth = 0 }: Note, change: SeenChange): Line {
 }
 
 function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: string): Line {
-  const { by, source, turn, at = 0, worth = 0 } = note;
+  const { by, source, turn, at = 0, worth = 0, text } = note;
   const where = place(note.at, turn);
   const own = { rank: RANK.note, worth, at };
-  const file = source === undefined ? undefined : files.get(source);
-  const isOfChanged = file !== undefined && isChanged(file);
-  const heading =
-    file === undefined
-      ? `### ${where} ${source ?? 'tool result'}`
-      : isOfChanged
-        ? `- ${fileText(file, root)}`
-        : `### ${shownPath(file.path, root)}`;
-  const section = isOfChanged ? 'Changed Files' : 'Exact Lines';
-  switch (by) {
-    case 'system':
-      return { ...own, section: 'From the System Message', text: quoteLines(note.text) };
-    case 'tool':
-      return { ...own, section, heading, text: quoteLines(note.text), at: file?.at ?? at };
-    case 'user':
-      return {
-        ...own,
-        section: 'Conversation',
-        label: `${where} User:`,
-        text: indented(note.text) + overruled(note),
-      };
-    case 'assistant':
-      return source === undefined
-        ? { ...own, section: 'Conversation', label: `${where} Agent:`, text: indented(note.text) }
-        : {
-            ...own,
-            section,
-            heading,
-            text:
-              note.text === ''
-                ? ''
-                : isOfChanged
-                  ? addedLines(note.text, where)
-                  : `  ${indented(note.text)}`,
-            at: file?.at ?? at,
-          };
+  if (by === 'system')
+    return { ...own, section: 'From the System Message', text: quoteLines(text) };
+  if (by === 'user') {
+    const said = indented(text) + overruled(note);
+    return { ...own, section: 'Conversation', label: `${where} User:`, text: said };
   }
+  if (by === 'assistant' && source === undefined)
+    return { ...own, section: 'Conversation', label: `${where} Agent:`, text: indented(text) };
+  const file = source === undefined ? undefined : files.get(source);
+  return {
+    ...own,
+    ...sourceOf(note, file, root),
+    text: quotedText(note, file),
+    at: file?.at ?? at,
+  };
+}
+
+/** Where a quotation is shown: under its file, or under the call that returned it. */
+function sourceOf(
+  { source, at, turn }: Note,
+  file: FileRecord | undefined,
+  root: string,
+): Pick<Line, 'section' | 'heading'> {
+  if (file !== undefined && isChanged(file))
+    return { section: 'Changed Files', heading: `- ${fileText(file, root)}` };
+  const name =
+    file === undefined
+      ? `${place(at, turn)} ${source ?? 'tool result'}`
+      : shownPath(file.path, root);
+  return { section: 'Exact Lines', heading: `### ${name}` };
+}
+
+function quotedText({ by, text, at, turn }: Note, file: FileRecord | undefined): string {
+  if (by === 'tool') return quoteLines(text);
+  if (text === '') return '';
+  return file !== undefined && isChanged(file)
+    ? addedLines(text, place(at, turn))
+    : `  ${indented(text)}`;
 }
 
 /** Lines that the agent put into a file. Several of them are a block of their own. */

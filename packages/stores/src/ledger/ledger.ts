@@ -89,7 +89,7 @@ export interface Ledger {
   /** The newest request before a time on a thread. */
   previous(tenant: string, thread: ThreadId, before: number): Promise<LedgerEntry | undefined>;
   /**
-   * The place of the last of some ids that ended a request. With a name, only requests under that name, and those of the
+   * The place of the last of some ids that ended a request, also of a request that this process is still writing. With a name, only requests under that name, and those of the
    * thread that is called so, are looked at.
    */
   locate(

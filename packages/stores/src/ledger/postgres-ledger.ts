@@ -103,10 +103,16 @@ function sumOfUsage(field: string): string {
   return `sum((usage::json ->> '${field}')::float8)`;
 }
 
+interface Beginning {
+  readonly tenant: string;
+  readonly head: MessageId | undefined;
+  readonly written: Promise<void>;
+}
+
 class PostgresLedger implements Ledger {
   readonly #connection: Connection;
-  /** Requests that are being written, by tenant and id. */
-  readonly #beginning = new Map<string, Promise<void>>();
+  /** Requests that are being written, by tenant and id, with their heads. */
+  readonly #beginning = new Map<string, Beginning>();
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -123,11 +129,20 @@ class PostgresLedger implements Ledger {
 
   begin(request: LedgerRequest): Promise<void> {
     const name = `${request.tenant}\n${request.id}`;
-    const begun = this.#insert(request).finally(() => {
-      if (this.#beginning.get(name) === begun) this.#beginning.delete(name);
+    const { tenant, head } = request;
+    const written = this.#insert(request).finally(() => {
+      if (this.#beginning.get(name)?.written === written) this.#beginning.delete(name);
     });
-    this.#beginning.set(name, begun);
-    return begun;
+    this.#beginning.set(name, { tenant, head, written });
+    return written;
+  }
+
+  /** Waits until the requests of this process that end one of some threads are written, or failed to be. */
+  async #begun(tenant: string, heads: readonly MessageId[]): Promise<void> {
+    const own = [...this.#beginning.values()].filter(
+      (one) => one.tenant === tenant && one.head !== undefined && heads.includes(one.head),
+    );
+    await Promise.allSettled(own.map(({ written }) => written));
   }
 
   async #insert(request: LedgerRequest): Promise<void> {
@@ -140,7 +155,7 @@ class PostgresLedger implements Ledger {
 
   async finish(tenant: string, id: string, answer: LedgerAnswer): Promise<void> {
     // Another connection of the pool could be faster with the answer than the first is with its request.
-    await this.#beginning.get(`${tenant}\n${id}`)?.catch(() => undefined);
+    await this.#beginning.get(`${tenant}\n${id}`)?.written.catch(() => undefined);
     await this.#connection.ask(
       `UPDATE bobbin_ledger.requests SET status = $1, usage = $2, paid = $3, whole = $4, answer = $5,
          action = coalesce($6, action), tokens_after = coalesce($7, tokens_after)
@@ -206,6 +221,7 @@ class PostgresLedger implements Ledger {
     ids: readonly MessageId[],
     name?: string,
   ): Promise<StoredPlace | undefined> {
+    await this.#begun(tenant, ids);
     const [row] = await this.#connection.ask(
       `SELECT r.thread, r.name, r.head, r.at, r.usage FROM bobbin_ledger.requests r
        WHERE r.tenant = $1 AND r.head = ANY ($2) AND ($3::text IS NULL OR r.name = $3 OR r.thread = $3)

@@ -63,14 +63,15 @@ export function constraints(nodes: readonly Node[]): readonly Fact[] {
     if (expanded.has(index)) return [];
     const by = message.role === 'system' ? 'system' : 'user';
     const given = argumentsGiven(textOf(message));
-    return atBothEnds(demands(isHandedOver(given) ? quotedIn(given) : given)).map(
-      ({ kind, text }): Fact => ({
-        kind,
-        text,
-        by,
-        turn,
-      }),
-    );
+    const found = isHandedOver(given)
+      ? demands(quotedIn(given)).filter((demand) => !cutsQuotation(demand.text))
+      : demands(given);
+    return atBothEnds(found).map(({ kind, text }): Fact => ({
+      kind,
+      text,
+      by,
+      turn,
+    }));
   });
 }
 
@@ -91,7 +92,7 @@ function demands(text: string): readonly Demand[] {
   for (const line of proseLines(text)) {
     for (const sentence of line.split(SENTENCE_END)) {
       const kind = sentence.length < SHORTEST_DEMAND ? undefined : demandOf(sentence);
-      if (kind === undefined || cutsQuotation(sentence)) continue;
+      if (kind === undefined) continue;
       const said = oneLine(sentence, LONGEST_SENTENCE);
       found.set(said, { kind, text: said });
     }
