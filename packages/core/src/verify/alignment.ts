@@ -10,7 +10,9 @@ export interface Token {
   readonly end: number;
 }
 
-const TOKEN = /[\p{L}\p{N}_]+(?:[./][\p{L}\p{N}_]+)*(?:['’]\p{L}+)?/gu;
+/** A file's name with its folders, or a word. */
+const TOKEN =
+  /[\p{L}\p{N}_][\p{L}\p{N}_./-]*\.[a-z]{1,5}(?![\p{L}\p{N}_-])|[\p{L}\p{N}_]+(?:[./][\p{L}\p{N}_]+)*(?:['’]\p{L}+)?/gu;
 
 export function tokensOf(text: string): readonly Token[] {
   return [...text.matchAll(TOKEN)].map(({ 0: token, index }) => ({

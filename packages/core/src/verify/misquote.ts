@@ -38,7 +38,9 @@ export function misquoted(
     .matches(claim)
     .filter(
       ({ share, statement }) =>
-        share >= LEAST_SHARE && statement.text.length <= LONGEST && isQuotable(statement),
+        share >= LEAST_SHARE &&
+        statement.text.length <= LONGEST &&
+        (isSentence ? isCitable(statement) : isQuotable(statement)),
     )
     .map(({ statement }) => {
       const other = tokensOf(statement.text);
@@ -67,6 +69,9 @@ const LONGEST = 1_200;
 
 /** What a person or the agent says in a message. A tool's text may be planted, and an earlier account is no source. */
 const isQuotable = ({ isSaid, id }: Statement): boolean => isSaid && id !== undefined;
+
+/** That, and what the agent writes into a call: a task, a plan, a file. */
+const isCitable = ({ by, id }: Statement): boolean => by !== 'tool' && id !== undefined;
 
 const equalIn = (passage: readonly Step[]): number =>
   passage.filter(({ isEqual }) => isEqual).length;
