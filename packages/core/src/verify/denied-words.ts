@@ -60,7 +60,7 @@ function signedWords(line: string): readonly Token[] {
 }
 
 /** What a line affirms and denies. */
-export function claimedIn(line: string): readonly Claimed[] {
+function claimedIn(line: string): readonly Claimed[] {
   const tokens = signedWords(line);
   const claimed: Claimed[] = [];
   const add = (key: string, isDenied: boolean, first: Token, last: Token): void => {
@@ -84,6 +84,20 @@ export function claimedIn(line: string): readonly Claimed[] {
     }
   }
   return claimed;
+}
+
+/** What some texts affirm of what some claims affirm or deny. */
+export function affirmedIn(
+  texts: readonly string[],
+  claims: readonly string[],
+): ReadonlySet<string> {
+  const claimed = new Set(claims.flatMap(claimedIn).map(({ key }) => key));
+  const affirmed = new Set<string>();
+  for (const text of texts)
+    for (const line of text.split('\n'))
+      for (const { key, isDenied } of claimedIn(line))
+        if (!isDenied && claimed.has(key)) affirmed.add(key);
+  return affirmed;
 }
 
 /** A question and a condition affirm and deny nothing; nor does a heading. */

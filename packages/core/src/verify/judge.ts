@@ -1,10 +1,11 @@
 import type { MessageId } from '../message/message.ts';
 import { namesIn } from '../message/text.ts';
 import { deniedWords, quotedError } from './denied-words.ts';
-import type { Evidence, Statement } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
 import { intendedPath, overlapsKnownName, isSameFile } from './known-path.ts';
+import type { Place } from './located-names.ts';
 import { misquoted } from './misquote.ts';
-import { otherFile } from './other-file.ts';
+import { otherFile, otherPlace } from './other-file.ts';
 import { COUNTED, otherNumber } from './other-number.ts';
 import { nameOf } from '../summary/file-texts.ts';
 import { pathsIn } from './paths.ts';
@@ -24,7 +25,7 @@ export type Verdict =
   | {
       readonly kind: 'doubt';
       readonly said: string;
-      readonly statement: Statement;
+      readonly statement: Place;
     }
   /** Names and numbers that no message contains, and those of them that look like a mistake. */
   | {
@@ -35,13 +36,13 @@ export type Verdict =
 
 const KEEP: Verdict = { kind: 'keep' };
 
-/** Compares a sentence with what the messages say about the same. */
-export function judge(sentence: string, evidence: Evidence): Verdict {
+/** Compares a sentence, and what is listed below it, with what the messages say about the same. */
+export function judge(sentence: string, evidence: Evidence, below: string = ''): Verdict {
   return (
     otherWords(sentence, evidence) ??
     otherPath(sentence, evidence) ??
     otherStatement(sentence, evidence) ??
-    otherDetail(sentence, evidence) ??
+    otherDetail(sentence, below, evidence) ??
     unknownNames(sentence, evidence) ??
     KEEP
   );
@@ -115,19 +116,22 @@ function otherStatement(sentence: string, evidence: Evidence): Verdict | undefin
 const LONGEST_DETAIL = 240;
 
 /** Another number or file, or the opposite, in what the messages say about the same. */
-function otherDetail(sentence: string, evidence: Evidence): Verdict | undefined {
+function otherDetail(sentence: string, below: string, evidence: Evidence): Verdict | undefined {
   const isPlan = proposes(sentence) || CONDITION.test(sentence);
   for (const find of isPlan ? [quotedError] : [quotedError, otherNumber, otherFile, deniedWords]) {
     const other = find(sentence, evidence);
     if (other !== undefined && other.said.length <= LONGEST_DETAIL)
       return { kind: 'doubt', ...other };
   }
-  return undefined;
+  const place = otherPlace(sentence, below, evidence);
+  return place === undefined ? undefined : { kind: 'doubt', ...place };
 }
 
 /** What only the messages can name: a file with its ending, a hash, the number of an issue. */
 const SPECIFIC =
   /^[\w./~@-]*\w\.[a-z]{1,5}$|^(?=.*\d)(?=.*[a-f])[a-f0-9]{7,40}$|^[A-Z]{2,10}-\d+$/i;
+/** The lines after a file's name, as in `a.ts:12-14`. */
+const LINE_IN_FILE = /(?<=\.[a-z]{1,5})(?::\d+){1,2}(?:-\d+)?$/i;
 const COMMON = /^(?:utf|sha|iso|rfc|aes|md|http|ipv|es|web|gpt|top)-?\d+$/i;
 
 /** `PR-79` is also written `PR 79` and `PR #79`; a file is known by its name. */
@@ -142,12 +146,12 @@ function isMentioned(name: string, evidence: Evidence): boolean {
 
 /** True if the messages know files of this name, all of them in other folders. */
 function isElsewhere(path: string, evidence: Evidence): boolean {
-  const known = evidence.paths.get(nameOf(path));
+  const known = evidence.paths.get(nameOf(path)) ?? new Set();
   return (
-    known !== undefined &&
     path.includes('/') &&
     !path.includes('...') &&
     ![...known].some((one) => isSameFile(one, path)) &&
+    evidence.mentions(nameOf(path)) &&
     !evidence.mentions(path)
   );
 }
@@ -173,7 +177,9 @@ export const CITATION: RegExp = / \[m(\d{1,9})(?:: “[^”\n]{1,400}”| says o
 function unknownNames(sentence: string, evidence: Evidence): Verdict | undefined {
   if (proposes(sentence) || sentence.includes('://')) return undefined;
   const own = ` ${sentence}`.replace(CITATION, '');
-  const specific = [...namesIn(own)].filter((name) => SPECIFIC.test(name) && !COMMON.test(name));
+  const specific = [...namesIn(own)]
+    .map((name) => name.replace(LINE_IN_FILE, ''))
+    .filter((name) => SPECIFIC.test(name) && !COMMON.test(name));
   const unknown = specific.filter((name) => !isMentioned(name, evidence));
   const elsewhere = specific.filter((name) => isElsewhere(name, evidence));
   const doubtful = [

@@ -39,7 +39,7 @@ const TOKEN =
 const REACH = 2;
 
 /** The numbers of a line, as far as words are beside them. */
-export function numbersIn(line: string): readonly NumberInLine[] {
+function numbersIn(line: string): readonly NumberInLine[] {
   const tokens = [...line.matchAll(TOKEN)];
   return tokens.flatMap((one, i) => {
     const { 0: token, index } = one;
@@ -62,6 +62,22 @@ export function numbersIn(line: string): readonly NumberInLine[] {
     });
     return beside.length === 0 ? [] : [{ digits: digitsOf(token), beside }];
   });
+}
+
+/** The words that some texts have beside the numbers of some claims. */
+export function wordsBesideNumbers(
+  texts: readonly string[],
+  claims: readonly string[],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const beside = new Map(
+    claims.flatMap(numbersIn).map(({ digits }) => [digits, new Set<string>()] as const),
+  );
+  if (beside.size === 0) return beside;
+  for (const text of texts)
+    for (const line of text.split('\n'))
+      for (const number of /\d/.test(line) ? numbersIn(line) : [])
+        for (const { key } of number.beside) beside.get(number.digits)?.add(key);
+  return beside;
 }
 
 /** A number without the gaps between its digits and the zeros at its end. */
