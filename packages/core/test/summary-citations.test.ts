@@ -386,3 +386,26 @@ test('a quotation and a task get the file that was said', () => {
     ],
   );
 });
+
+test('a number is doubted where another one is beside the same word; a line of a file only by a line', () => {
+  const look = call('grep', { pattern: 'parse' });
+  const session = [
+    user('The printer shows 38 commits of the old branch. Move the limit to line 235'),
+    assistant('Look.', look),
+    result(look, '620:\tparsed := parseTokens(allTokens)\n12 hours\nthe printer of 63'),
+  ];
+  const prose = [
+    'Line 620: `parsed := parseTokens(allTokens)`',
+    'Line 963: `parsed := parseTokens(allTokens)`',
+    'The printer showed 63 commits of the old branch (should be 1).',
+    'Step 12: `parsed := parseTokens(allTokens)`',
+    'The user: "Move the limit to line 532"',
+  ];
+  assert.deepEqual(linesChecked(prose, session), [
+    prose[0],
+    `${prose[1]} [m3: “620:\tparsed”]`,
+    `${prose[2]} [m1: “shows 38”]`,
+    prose[3],
+    'The user: "Move the limit to line 235"',
+  ]);
+});

@@ -81,9 +81,10 @@ export function sentenceAndQuotes(sentence: string): readonly string[] {
   return [sentence, ...quotesIn(sentence)];
 }
 
-/** A sentence may propose what is not there yet. */
+/** A sentence may propose what is not there yet; what it has in brackets is beside its point. */
 const proposes = (sentence: string): boolean =>
-  saysWhatToDo(sentence) || /\b(?:create|new|extract|rename|e\.g)\b/i.test(sentence);
+  saysWhatToDo(sentence.replace(/ \([^()]*\)/g, '')) ||
+  /\b(?:create|new|extract|rename|e\.g)\b/i.test(sentence);
 
 /** A path that no message contains, if it is certain which one was meant. */
 function otherPath(sentence: string, evidence: Evidence): Verdict | undefined {

@@ -113,7 +113,8 @@ function changeThatMatters(
       return { ...change, words };
     // A model numbers things in its own way; a person's words are quoted as they are.
     const isPlace = by !== 'user' && ORDINAL.test(own[change.from - 1]?.key ?? '');
-    if (change.isInside && !isPlace && isOtherNumberOrFile(mine, words))
+    const isLast = change.from > 0 && change.beyond === own.length;
+    if ((change.isInside || isLast) && !isPlace && isOtherNumberOrFile(mine, words))
       return { ...change, words };
   }
   return undefined;
