@@ -11,7 +11,7 @@ import { sentences } from '../extract/story/passages.ts';
 import { saidByUser } from '../extract/story/user-words.ts';
 import type { Speaker } from '../plan/summary.ts';
 import type { Node } from '../thread/thread.ts';
-import { affirmedIn } from './denied-words.ts';
+import { affirmedIn, deniedIn } from './denied-words.ts';
 import { digitsIn, wordsBesideNumbers } from './other-number.ts';
 import { codeNamesIn, LocatedNames, type Place } from './located-names.ts';
 import { nameOf } from '../summary/file-texts.ts';
@@ -61,6 +61,7 @@ export class Evidence {
   #numbers: Set<string> | undefined;
   #besideNumbers: ReadonlyMap<string, ReadonlySet<string>> | undefined;
   #affirmed: ReadonlySet<string> | undefined;
+  #denied: ReadonlyMap<string, Detail> | undefined;
   #located: LocatedNames | undefined;
   readonly #nodes: readonly Node[];
 
@@ -173,6 +174,15 @@ export class Evidence {
   affirms(key: string): boolean {
     this.#affirmed ??= affirmedIn(this.#texts, [...this.#claims.keys()]);
     return this.#affirmed.has(key);
+  }
+
+  /** What a person or the agent denies somewhere, if a claim affirms it. */
+  denial(key: string): Detail | undefined {
+    this.#denied ??= deniedIn(
+      this.#statements.map(({ statement }) => statement).filter(({ id }) => id !== undefined),
+      [...this.#claims.keys()],
+    );
+    return this.#denied.get(key);
   }
 
   /** The names of the files that the messages name. */

@@ -54,6 +54,8 @@ function otherWords(sentence: string, evidence: Evidence): Verdict | undefined {
     const misquote = misquoted(sentence, quote, evidence);
     if (misquote === undefined) continue;
     const { text, statement } = misquote;
+    // Only what somebody said is followed: a call and a result may hold anything.
+    if (!statement.isSaid) return { kind: 'doubt', ...misquote };
     return {
       kind: 'correct',
       text,
@@ -64,7 +66,8 @@ function otherWords(sentence: string, evidence: Evidence): Verdict | undefined {
   return undefined;
 }
 
-const QUOTE = /["“]([^"“”]{16,400})["”]/g;
+/** A quotation, or code. */
+const QUOTE = /["“]([^"“”]{16,400})["”]|`([^`]{16,400})`/g;
 
 /** A quotation whose end is in another sentence. */
 const OPEN_QUOTE = /^[^"“”]{0,60}["“]([^"“”]{16,400})$/;
@@ -72,7 +75,7 @@ const OPEN_QUOTE = /^[^"“”]{0,60}["“]([^"“”]{16,400})$/;
 /** What a sentence quotes. */
 function quotesIn(sentence: string): readonly string[] {
   const open = OPEN_QUOTE.exec(sentence)?.[1];
-  const closed = [...sentence.matchAll(QUOTE)].map(([, quote = '']) => quote);
+  const closed = [...sentence.matchAll(QUOTE)].map(([, quote = '', code = quote]) => code);
   return open === undefined ? closed : [...closed, open];
 }
 
@@ -81,10 +84,14 @@ export function sentenceAndQuotes(sentence: string): readonly string[] {
   return [sentence, ...quotesIn(sentence)];
 }
 
+const PROPOSES = /\b(?:create|new|extract|rename|e\.g)\b/i;
+
 /** A sentence may propose what is not there yet; what it has in brackets is beside its point. */
 const proposes = (sentence: string): boolean =>
-  saysWhatToDo(sentence.replace(/ \([^()]*\)/g, '')) ||
-  /\b(?:create|new|extract|rename|e\.g)\b/i.test(sentence);
+  saysWhatToDo(sentence.replace(/ \([^()]*\)/g, '')) || PROPOSES.test(sentence);
+
+/** A step that may make a file. */
+const MAKES = /\b(?:add|build|copy|extract|generate|implement|make|move|split|write)\b/i;
 
 /** A path that no message contains, if it is certain which one was meant. */
 function otherPath(sentence: string, evidence: Evidence): Verdict | undefined {
@@ -119,7 +126,9 @@ const LONGEST_DETAIL = 240;
 /** Another number or file, or the opposite, in what the messages say about the same. */
 function otherDetail(sentence: string, below: string, evidence: Evidence): Verdict | undefined {
   const isPlan = proposes(sentence) || CONDITION.test(sentence);
-  for (const find of isPlan ? [quotedError] : [quotedError, otherNumber, otherFile, deniedWords]) {
+  for (const find of isPlan
+    ? [quotedError, otherNumber]
+    : [quotedError, otherNumber, otherFile, deniedWords]) {
     const other = find(sentence, evidence);
     if (other !== undefined && other.said.length <= LONGEST_DETAIL)
       return { kind: 'doubt', ...other };
@@ -176,7 +185,8 @@ export const CITATION: RegExp = / \[m(\d{1,9})(?:: “[^”\n]{1,400}”| says o
  * looks like a mistake if it is much like the name of a file that the messages know.
  */
 function unknownNames(sentence: string, evidence: Evidence): Verdict | undefined {
-  if (proposes(sentence) || sentence.includes('://')) return undefined;
+  if (PROPOSES.test(sentence) || sentence.includes('://')) return undefined;
+  if (saysWhatToDo(sentence) && MAKES.test(sentence)) return undefined;
   const own = ` ${sentence}`.replace(CITATION, '');
   const specific = [...namesIn(own)]
     .map((name) => name.replace(LINE_IN_FILE, ''))

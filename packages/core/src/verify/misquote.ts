@@ -40,14 +40,18 @@ export function misquoted(
       ({ share, statement }) =>
         share >= LEAST_SHARE &&
         statement.text.length <= LONGEST &&
-        (isSentence ? isCitable(statement) : isQuotable(statement)),
+        statement.id !== undefined &&
+        (!isSentence || statement.by !== 'tool'),
     )
     .map(({ statement }) => {
       const other = tokensOf(statement.text);
       return { statement, other, passage: repeatedPassage(own, other) };
     });
+  const most = Math.max(0, ...alike.map(({ passage }) => equalIn(passage)));
   for (const { statement, other, passage } of alike) {
     if (!repeats(own, passage)) continue;
+    // Another statement is nearer: it may be a template, as in "got %d".
+    if (!statement.isSaid && equalIn(passage) < most) continue;
     if (isSentence && equalIn(passage) < own.length * COVERS) continue;
     const change = changeThatMatters(own, other, statement.by, passage);
     if (change === undefined) continue;
@@ -59,19 +63,14 @@ export function misquoted(
     const isConfirmed = alike.some(
       (one) => equalIn(one.passage) >= least && confirms(one.passage, change),
     );
-    if (isConfirmed || evidence.mentions(surroundings(claim, own, change))) continue;
+    const isSaidElsewhere = isSentence && evidence.mentions(surroundings(claim, own, change));
+    if (isConfirmed || isSaidElsewhere) continue;
     return corrected(sentence, claim, own, change, statement);
   }
   return undefined;
 }
 
 const LONGEST = 1_200;
-
-/** What a person or the agent says in a message. A tool's text may be planted, and an earlier account is no source. */
-const isQuotable = ({ isSaid, id }: Statement): boolean => isSaid && id !== undefined;
-
-/** That, and what the agent writes into a call: a task, a plan, a file. */
-const isCitable = ({ by, id }: Statement): boolean => by !== 'tool' && id !== undefined;
 
 const equalIn = (passage: readonly Step[]): number =>
   passage.filter(({ isEqual }) => isEqual).length;
