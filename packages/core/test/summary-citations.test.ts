@@ -398,6 +398,7 @@ test('a number is doubted where another one is beside the same word; a line of a
     'Line 620: `parsed := parseTokens(allTokens)`',
     'Line 963: `parsed := parseTokens(allTokens)`',
     'The printer showed 63 commits of the old branch (should be 1).',
+    '`parsed := parseTokens(allTokens)` (line 36)',
     'Step 12: `parsed := parseTokens(allTokens)`',
     'The user: "Move the limit to line 532"',
   ];
@@ -405,7 +406,8 @@ test('a number is doubted where another one is beside the same word; a line of a
     prose[0],
     `${prose[1]} [m3: “620:\tparsed”]`,
     `${prose[2]} [m1: “shows 38”]`,
-    prose[3],
+    `${prose[3]} [m3: “620:\tparsed := parseTokens”]`,
+    prose[4],
     'The user: "Move the limit to line 235"',
   ]);
 });

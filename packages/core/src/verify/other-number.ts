@@ -1,4 +1,5 @@
 import { contentWords } from '../message/text.ts';
+import { codeNamesIn } from './located-names.ts';
 import type { Detail, Evidence, Statement } from './evidence.ts';
 
 /** What counts things in order or says where they are: later edits move it. */
@@ -68,13 +69,27 @@ function numbersIn(line: string): readonly NumberInLine[] {
         },
       ];
     });
-    if (beside.length === 0) return [];
     const isLine =
       /^lines?$/i.test(tokens[i - 1]?.[0] ?? '') ||
       (LEADS.test(line.slice(0, index)) && /^[:→]/.test(line.slice(index + token.length)));
-    return [{ digits: digitsOf(token), isLine, beside }];
+    const all = isLine ? [...beside, ...namesOn(line, index)] : beside;
+    return all.length === 0 ? [] : [{ digits: digitsOf(token), isLine, beside: all }];
   });
 }
+
+/** The names of code on a line of a file, or in a sentence about it: they are beside its number. */
+const namesOn = (line: string, at: number): readonly Beside[] =>
+  [...codeNamesIn(line)].map((name) => {
+    const place = line.indexOf(name);
+    return {
+      key: `=${name}`,
+      isNext: true,
+      isOrdinal: false,
+      isClause: place > at,
+      from: at,
+      to: place + name.length,
+    };
+  });
 
 /** The words that some texts have beside the numbers of some claims. */
 export function wordsBesideNumbers(
