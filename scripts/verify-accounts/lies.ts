@@ -9,7 +9,7 @@ export interface Lie {
   readonly text: string;
 }
 
-const NUMBER = /(?<![\w./#:@-])(\d[\d,]*(?:\.\d+)?)(?![\w/]|[.:-]\d)/g;
+const NUMBER = /(?<![\w./#:@-])(\d(?:[\d,]*\d)?(?:\.\d+)?)(?![\w/]|[.:,-]\d)/g;
 const DONE: readonly (readonly [RegExp, string])[] = [
   [/\bnot yet (\w+ed)\b/i, '$1'],
   [/\bnot (implemented|committed|pushed|run|done|complete|started|merged|tested|updated)\b/i, '$1'],

@@ -315,3 +315,99 @@ test('what an earlier account names without a mark is not marked later', () => {
     `${prose} [not in the messages: src/other/print.ts]`,
   );
 });
+
+test('another file is doubted if its names of code are in a file of the same kind only', () => {
+  const read = call('read', { path: 'src/printer.ts' });
+  const edit = call('edit', { path: 'src/lexer.ts', new_string: 'skipBlanks(); readToken();' });
+  const session = [
+    user('Work.'),
+    assistant('Look.', read),
+    result(read, 'export const printAll = 1;'),
+    assistant('Change.', edit),
+    result(edit, 'ok'),
+  ];
+  const prose = [
+    '- **src/printer.ts** (changed)',
+    '  - Added `skipBlanks`, before it reads a token',
+    '- **src/lexer.ts** (changed)',
+    '  - Added `skipBlanks`, before it reads a token',
+    '`readToken` is in `printer.ts` as well.',
+    'Next: move `readToken` to `printer.ts`.',
+    '`unheard_of` is in `printer.ts`.',
+    '`readToken` is in `caller.ts`, which no message shows.',
+  ];
+  assert.deepEqual(linesChecked(prose, session), [
+    `${prose[0]} [m4: “lexer.ts”]`,
+    ...prose.slice(1, 4),
+    `${prose[4]} [m4: “lexer.ts”]`,
+    ...prose.slice(5),
+  ]);
+});
+
+test('a name of code may be in each file that a text about several files names', () => {
+  const diff = call('bash', { command: 'git diff' });
+  const edit = call('edit', { path: 'src/lexer.ts', new_string: 'skipBlanks();' });
+  const look = call('read', { path: 'src/printer.ts' });
+  const session = [
+    user('Work.'),
+    assistant('Change.', edit, look),
+    result(edit, 'ok'),
+    result(look, 'printAll();'),
+    assistant('And now?', diff),
+    result(diff, '--- src/printer.ts\n+++ src/printer.ts\n+ skipBlanks();'),
+  ];
+  const prose = '`printer.ts` calls `skipBlanks`.';
+  assert.deepEqual(linesChecked([prose], session), [prose]);
+});
+
+test('a quotation and a task get the file that was said', () => {
+  const task = call('task', {
+    subject: 'Step two: rewrite the printer in print-all.ts for the shop',
+  });
+  const session = [
+    user('There is docs/plan.md.'),
+    user('Please read docs/old-plan.md before you change the lexer.'),
+    assistant('I plan it.', task),
+    result(task, 'ok: menu-all.ts'),
+  ];
+  assert.deepEqual(
+    linesChecked(
+      [
+        'The user: "Please read docs/plan.md before you change the lexer."',
+        '- Step two: rewrite the printer in menu-all.ts for the shop',
+        'The menu is at print-every-menu-all.ts:12.',
+      ],
+      session,
+    ),
+    [
+      'The user: "Please read docs/old-plan.md before you change the lexer."',
+      '- Step two: rewrite the printer in menu-all.ts for the shop [m3: “rewrite the printer in print-all.ts for the shop”]',
+      'The menu is at print-every-menu-all.ts:12. [not in the messages: print-every-menu-all.ts]',
+    ],
+  );
+});
+
+test('a number is doubted where another one is beside the same word; a line of a file only by a line', () => {
+  const look = call('grep', { pattern: 'parse' });
+  const session = [
+    user('The printer shows 38 commits of the old branch. Move the limit to line 235'),
+    assistant('Look.', look),
+    result(look, '620:\tparsed := parseTokens(allTokens)\n12 hours\nthe printer of 63'),
+  ];
+  const prose = [
+    'Line 620: `parsed := parseTokens(allTokens)`',
+    'Line 963: `parsed := parseTokens(allTokens)`',
+    'The printer showed 63 commits of the old branch (should be 1).',
+    '`parsed := parseTokens(allTokens)` (line 36)',
+    'Step 12: `parsed := parseTokens(allTokens)`',
+    'The user: "Move the limit to line 532"',
+  ];
+  assert.deepEqual(linesChecked(prose, session), [
+    prose[0],
+    `${prose[1]} [m3: “620:\tparsed”]`,
+    `${prose[2]} [m1: “shows 38”]`,
+    `${prose[3]} [m3: “620:\tparsed := parseTokens”]`,
+    prose[4],
+    'The user: "Move the limit to line 235"',
+  ]);
+});

@@ -30,6 +30,23 @@ test('an item of the task list is known by its number too', () => {
     assert.equal(checked({ prose }, { session }).summary.prose, now ?? prose);
 });
 
+test('an item with its number and its state is known by its first words', () => {
+  const made = call('TaskCreate', { subject: 'Widen the printed table of the shop for phones' });
+  const begun = call('TaskUpdate', { taskId: '7', status: 'in_progress' });
+  const session = [
+    user('Widen the table.'),
+    assistant('', made),
+    result(made, 'Task #7 created'),
+    assistant('', begun),
+    result(begun, 'ok'),
+  ];
+  const prose = '**Task #7** [completed, after #6]: Widen the printed table, which gets too long';
+  assert.equal(
+    checked({ prose }, { session }).summary.prose,
+    prose.replace('completed', 'not done'),
+  );
+});
+
 test('a test that failed in the last run that names it does not pass', () => {
   const run = call('bash', { command: 'go test ./... -run Width' });
   const failed =

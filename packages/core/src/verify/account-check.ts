@@ -57,12 +57,12 @@ export class AccountCheck {
   /** A text as the messages allow it: each line unchanged except for what had to change. Code is left as it is. */
   text(text: string): string {
     let isCode = false;
-    return text
-      .split('\n')
-      .flatMap((line) => {
+    const lines = text.split('\n');
+    return lines
+      .flatMap((line, i) => {
         if (/^\s*(?:```|~~~)/.test(line)) isCode = !isCode;
         if (isCode || line.trim() === '') return [line];
-        const checked = this.#line(this.#withoutCitations(line));
+        const checked = this.#line(this.#withoutCitations(line), belowLine(lines, i));
         return checked === undefined ? [] : [checked];
       })
       .join('\n')
@@ -107,12 +107,15 @@ export class AccountCheck {
     return undefined;
   }
 
-  #line(line: string): string | undefined {
+  #line(line: string, below: string): string | undefined {
     const sentences = sentencesOf(line);
     let text = line;
     let left = sentences.length;
     for (const sentence of sentences) {
-      const { text: judged, citation } = this.#judged(sentence, judge(sentence, this.#evidence));
+      const { text: judged, citation } = this.#judged(
+        sentence,
+        judge(sentence, this.#evidence, below),
+      );
       const checked = citation === undefined ? judged : `${sentence} [${citation}]`;
       if (checked === sentence) continue;
       if (checked === undefined) left -= 1;
@@ -220,6 +223,16 @@ export class AccountCheck {
     const id = match?.statement.id;
     return { kind: 'planted', claim: sentence, because, ...(id === undefined ? {} : { id }) };
   }
+}
+
+const MOST_BELOW = 40;
+
+/** The lines that a line has below it, further to the right. */
+function belowLine(lines: readonly string[], at: number): string {
+  const indent = (lines[at] ?? '').search(/\S/);
+  const rest = lines.slice(at + 1, at + 1 + MOST_BELOW);
+  const end = rest.findIndex((line) => line.trim() !== '' && line.search(/\S/) <= indent);
+  return rest.slice(0, end < 0 ? rest.length : end).join('\n');
 }
 
 const FAILED_SINCE = ' (failed in its last run)';

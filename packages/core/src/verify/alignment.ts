@@ -10,12 +10,17 @@ export interface Token {
   readonly end: number;
 }
 
-const TOKEN = /[\p{L}\p{N}_]+(?:[./][\p{L}\p{N}_]+)*(?:['’]\p{L}+)?/gu;
+/** A file's name with its folders, or a word. */
+const TOKEN =
+  /[\p{L}\p{N}_][\p{L}\p{N}_./-]*\.[a-z]{1,5}(?![\p{L}\p{N}_-])|[\p{L}\p{N}_]+(?:[./][\p{L}\p{N}_]+)*(?:['’]\p{L}+)?/gu;
+
+/** The name of a file without its folders; "582/627" is no file. */
+const keyOf = (token: string): string => (/^\d/.test(token) ? token : nameOf(token));
 
 export function tokensOf(text: string): readonly Token[] {
   return [...text.matchAll(TOKEN)].map(({ 0: token, index }) => ({
     text: token,
-    key: nameOf(token.toLowerCase().replace('’', "'")),
+    key: keyOf(token.toLowerCase().replace('’', "'")),
     start: index,
     end: index + token.length,
   }));

@@ -11,19 +11,16 @@ import { sentences } from '../extract/story/passages.ts';
 import { saidByUser } from '../extract/story/user-words.ts';
 import type { Speaker } from '../plan/summary.ts';
 import type { Node } from '../thread/thread.ts';
-import { claimedIn } from './denied-words.ts';
-import { digitsIn, numbersIn } from './other-number.ts';
+import { affirmedIn, deniedIn } from './denied-words.ts';
+import { digitsIn, wordsBesideNumbers } from './other-number.ts';
+import { codeNamesIn, LocatedNames, type Place } from './located-names.ts';
 import { nameOf } from '../summary/file-texts.ts';
 import { fileNamesIn, foldedPaths, PATH } from './paths.ts';
 
 /** A line of a message that has words of a claim in it. */
-export interface Statement {
+export interface Statement extends Place {
   readonly text: string;
   readonly by: Speaker;
-  /** The message that holds it; undefined for what an earlier summary says. */
-  readonly id: MessageId | undefined;
-  /** The index of that message. */
-  readonly at: number | undefined;
   /** True if a person or the agent says it; a call or a result may hold anything. */
   readonly isSaid: boolean;
 }
@@ -37,7 +34,7 @@ export interface Match {
 /** What a statement says in another way than a sentence about the same. */
 export interface Detail {
   readonly said: string;
-  readonly statement: Statement;
+  readonly statement: Place;
 }
 
 /** How much of a claim each speaker says in one line, at most. */
@@ -64,6 +61,9 @@ export class Evidence {
   #numbers: Set<string> | undefined;
   #besideNumbers: ReadonlyMap<string, ReadonlySet<string>> | undefined;
   #affirmed: ReadonlySet<string> | undefined;
+  #denied: ReadonlyMap<string, Detail> | undefined;
+  #located: LocatedNames | undefined;
+  readonly #nodes: readonly Node[];
 
   constructor(
     claims: readonly string[],
@@ -80,6 +80,7 @@ export class Evidence {
   ) {
     this.#account = (also.account ?? '').toLowerCase();
     this.marked = also.marked ?? new Set();
+    this.#nodes = nodes;
     for (const text of claims) this.#learn(text);
     this.#readNodes(nodes);
     for (const text of also.named ?? []) {
@@ -140,7 +141,7 @@ export class Evidence {
 
   /** The words that the messages have beside a number of a claim. */
   besideNumber(digits: string): ReadonlySet<string> {
-    this.#besideNumbers ??= this.#wordsBesideNumbers();
+    this.#besideNumbers ??= wordsBesideNumbers(this.#texts, [...this.#claims.keys()]);
     return this.#besideNumbers.get(digits) ?? new Set();
   }
 
@@ -160,34 +161,28 @@ export class Evidence {
     );
   }
 
+  /** Where the names of code in the claims are. */
+  get located(): LocatedNames {
+    this.#located ??= new LocatedNames(
+      codeNamesIn([...this.#claims.keys()].join('\n')),
+      this.#nodes,
+    );
+    return this.#located;
+  }
+
   /** True if the messages affirm somewhere what a claim affirms. */
   affirms(key: string): boolean {
-    this.#affirmed ??= this.#allAffirmed();
+    this.#affirmed ??= affirmedIn(this.#texts, [...this.#claims.keys()]);
     return this.#affirmed.has(key);
   }
 
-  #allAffirmed(): ReadonlySet<string> {
-    const claimed = new Set([...this.#claims.keys()].flatMap(claimedIn).map((one) => one.key));
-    const affirmed = new Set<string>();
-    for (const text of this.#texts)
-      for (const line of text.split('\n'))
-        for (const { key, isDenied } of claimedIn(line))
-          if (!isDenied && claimed.has(key)) affirmed.add(key);
-    return affirmed;
-  }
-
-  #wordsBesideNumbers(): ReadonlyMap<string, ReadonlySet<string>> {
-    const beside = new Map(
-      [...this.#claims.keys()]
-        .flatMap(numbersIn)
-        .map(({ digits }) => [digits, new Set<string>()] as const),
+  /** What a person or the agent denies somewhere, if a claim affirms it. */
+  denial(key: string): Detail | undefined {
+    this.#denied ??= deniedIn(
+      this.#statements.map(({ statement }) => statement).filter(({ id }) => id !== undefined),
+      [...this.#claims.keys()],
     );
-    if (beside.size === 0) return beside;
-    for (const text of this.#texts)
-      for (const line of text.split('\n'))
-        for (const number of /\d/.test(line) ? numbersIn(line) : [])
-          for (const { key } of number.beside) beside.get(number.digits)?.add(key);
-    return beside;
+    return this.#denied.get(key);
   }
 
   /** The names of the files that the messages name. */

@@ -1,10 +1,11 @@
 import type { MessageId } from '../message/message.ts';
 import { namesIn } from '../message/text.ts';
 import { deniedWords, quotedError } from './denied-words.ts';
-import type { Evidence, Statement } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
 import { intendedPath, overlapsKnownName, isSameFile } from './known-path.ts';
+import type { Place } from './located-names.ts';
 import { misquoted } from './misquote.ts';
-import { otherFile } from './other-file.ts';
+import { otherFile, otherPlace } from './other-file.ts';
 import { COUNTED, otherNumber } from './other-number.ts';
 import { nameOf } from '../summary/file-texts.ts';
 import { pathsIn } from './paths.ts';
@@ -24,7 +25,7 @@ export type Verdict =
   | {
       readonly kind: 'doubt';
       readonly said: string;
-      readonly statement: Statement;
+      readonly statement: Place;
     }
   /** Names and numbers that no message contains, and those of them that look like a mistake. */
   | {
@@ -35,13 +36,13 @@ export type Verdict =
 
 const KEEP: Verdict = { kind: 'keep' };
 
-/** Compares a sentence with what the messages say about the same. */
-export function judge(sentence: string, evidence: Evidence): Verdict {
+/** Compares a sentence, and what is listed below it, with what the messages say about the same. */
+export function judge(sentence: string, evidence: Evidence, below: string = ''): Verdict {
   return (
     otherWords(sentence, evidence) ??
     otherPath(sentence, evidence) ??
     otherStatement(sentence, evidence) ??
-    otherDetail(sentence, evidence) ??
+    otherDetail(sentence, below, evidence) ??
     unknownNames(sentence, evidence) ??
     KEEP
   );
@@ -53,6 +54,8 @@ function otherWords(sentence: string, evidence: Evidence): Verdict | undefined {
     const misquote = misquoted(sentence, quote, evidence);
     if (misquote === undefined) continue;
     const { text, statement } = misquote;
+    // Only what somebody said is followed: a call and a result may hold anything.
+    if (!statement.isSaid) return { kind: 'doubt', ...misquote };
     return {
       kind: 'correct',
       text,
@@ -63,7 +66,8 @@ function otherWords(sentence: string, evidence: Evidence): Verdict | undefined {
   return undefined;
 }
 
-const QUOTE = /["“]([^"“”]{16,400})["”]/g;
+/** A quotation, or code. */
+const QUOTE = /["“]([^"“”]{16,400})["”]|`([^`]{16,400})`/g;
 
 /** A quotation whose end is in another sentence. */
 const OPEN_QUOTE = /^[^"“”]{0,60}["“]([^"“”]{16,400})$/;
@@ -71,7 +75,7 @@ const OPEN_QUOTE = /^[^"“”]{0,60}["“]([^"“”]{16,400})$/;
 /** What a sentence quotes. */
 function quotesIn(sentence: string): readonly string[] {
   const open = OPEN_QUOTE.exec(sentence)?.[1];
-  const closed = [...sentence.matchAll(QUOTE)].map(([, quote = '']) => quote);
+  const closed = [...sentence.matchAll(QUOTE)].map(([, quote = '', code = quote]) => code);
   return open === undefined ? closed : [...closed, open];
 }
 
@@ -80,9 +84,14 @@ export function sentenceAndQuotes(sentence: string): readonly string[] {
   return [sentence, ...quotesIn(sentence)];
 }
 
-/** A sentence may propose what is not there yet. */
+const PROPOSES = /\b(?:create|new|extract|rename|e\.g)\b/i;
+
+/** A sentence may propose what is not there yet; what it has in brackets is beside its point. */
 const proposes = (sentence: string): boolean =>
-  saysWhatToDo(sentence) || /\b(?:create|new|extract|rename|e\.g)\b/i.test(sentence);
+  saysWhatToDo(sentence.replace(/ \([^()]*\)/g, '')) || PROPOSES.test(sentence);
+
+/** A step that may make a file. */
+const MAKES = /\b(?:add|build|copy|extract|generate|implement|make|move|split|write)\b/i;
 
 /** A path that no message contains, if it is certain which one was meant. */
 function otherPath(sentence: string, evidence: Evidence): Verdict | undefined {
@@ -115,19 +124,24 @@ function otherStatement(sentence: string, evidence: Evidence): Verdict | undefin
 const LONGEST_DETAIL = 240;
 
 /** Another number or file, or the opposite, in what the messages say about the same. */
-function otherDetail(sentence: string, evidence: Evidence): Verdict | undefined {
+function otherDetail(sentence: string, below: string, evidence: Evidence): Verdict | undefined {
   const isPlan = proposes(sentence) || CONDITION.test(sentence);
-  for (const find of isPlan ? [quotedError] : [quotedError, otherNumber, otherFile, deniedWords]) {
+  for (const find of isPlan
+    ? [quotedError, otherNumber]
+    : [quotedError, otherNumber, otherFile, deniedWords]) {
     const other = find(sentence, evidence);
     if (other !== undefined && other.said.length <= LONGEST_DETAIL)
       return { kind: 'doubt', ...other };
   }
-  return undefined;
+  const place = otherPlace(sentence, below, evidence);
+  return place === undefined ? undefined : { kind: 'doubt', ...place };
 }
 
 /** What only the messages can name: a file with its ending, a hash, the number of an issue. */
 const SPECIFIC =
   /^[\w./~@-]*\w\.[a-z]{1,5}$|^(?=.*\d)(?=.*[a-f])[a-f0-9]{7,40}$|^[A-Z]{2,10}-\d+$/i;
+/** The lines after a file's name, as in `a.ts:12-14`. */
+const LINE_IN_FILE = /(?<=\.[a-z]{1,5})(?::\d+){1,2}(?:-\d+)?$/i;
 const COMMON = /^(?:utf|sha|iso|rfc|aes|md|http|ipv|es|web|gpt|top)-?\d+$/i;
 
 /** `PR-79` is also written `PR 79` and `PR #79`; a file is known by its name. */
@@ -142,12 +156,12 @@ function isMentioned(name: string, evidence: Evidence): boolean {
 
 /** True if the messages know files of this name, all of them in other folders. */
 function isElsewhere(path: string, evidence: Evidence): boolean {
-  const known = evidence.paths.get(nameOf(path));
+  const known = evidence.paths.get(nameOf(path)) ?? new Set();
   return (
-    known !== undefined &&
     path.includes('/') &&
     !path.includes('...') &&
     ![...known].some((one) => isSameFile(one, path)) &&
+    evidence.mentions(nameOf(path)) &&
     !evidence.mentions(path)
   );
 }
@@ -171,9 +185,12 @@ export const CITATION: RegExp = / \[m(\d{1,9})(?:: “[^”\n]{1,400}”| says o
  * looks like a mistake if it is much like the name of a file that the messages know.
  */
 function unknownNames(sentence: string, evidence: Evidence): Verdict | undefined {
-  if (proposes(sentence) || sentence.includes('://')) return undefined;
+  if (PROPOSES.test(sentence) || sentence.includes('://')) return undefined;
+  if (saysWhatToDo(sentence) && MAKES.test(sentence)) return undefined;
   const own = ` ${sentence}`.replace(CITATION, '');
-  const specific = [...namesIn(own)].filter((name) => SPECIFIC.test(name) && !COMMON.test(name));
+  const specific = [...namesIn(own)]
+    .map((name) => name.replace(LINE_IN_FILE, ''))
+    .filter((name) => SPECIFIC.test(name) && !COMMON.test(name));
   const unknown = specific.filter((name) => !isMentioned(name, evidence));
   const elsewhere = specific.filter((name) => isElsewhere(name, evidence));
   const doubtful = [

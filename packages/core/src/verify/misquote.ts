@@ -38,14 +38,20 @@ export function misquoted(
     .matches(claim)
     .filter(
       ({ share, statement }) =>
-        share >= LEAST_SHARE && statement.text.length <= LONGEST && isQuotable(statement),
+        share >= LEAST_SHARE &&
+        statement.text.length <= LONGEST &&
+        statement.id !== undefined &&
+        (!isSentence || statement.by !== 'tool'),
     )
     .map(({ statement }) => {
       const other = tokensOf(statement.text);
       return { statement, other, passage: repeatedPassage(own, other) };
     });
+  const most = Math.max(0, ...alike.map(({ passage }) => equalIn(passage)));
   for (const { statement, other, passage } of alike) {
     if (!repeats(own, passage)) continue;
+    // Another statement is nearer: it may be a template, as in "got %d".
+    if (!statement.isSaid && equalIn(passage) < most) continue;
     if (isSentence && equalIn(passage) < own.length * COVERS) continue;
     const change = changeThatMatters(own, other, statement.by, passage);
     if (change === undefined) continue;
@@ -57,16 +63,14 @@ export function misquoted(
     const isConfirmed = alike.some(
       (one) => equalIn(one.passage) >= least && confirms(one.passage, change),
     );
-    if (isConfirmed || evidence.mentions(surroundings(claim, own, change))) continue;
+    const isSaidElsewhere = isSentence && evidence.mentions(surroundings(claim, own, change));
+    if (isConfirmed || isSaidElsewhere) continue;
     return corrected(sentence, claim, own, change, statement);
   }
   return undefined;
 }
 
 const LONGEST = 1_200;
-
-/** What a person or the agent says in a message. A tool's text may be planted, and an earlier account is no source. */
-const isQuotable = ({ isSaid, id }: Statement): boolean => isSaid && id !== undefined;
 
 const equalIn = (passage: readonly Step[]): number =>
   passage.filter(({ isEqual }) => isEqual).length;
@@ -108,7 +112,8 @@ function changeThatMatters(
       return { ...change, words };
     // A model numbers things in its own way; a person's words are quoted as they are.
     const isPlace = by !== 'user' && ORDINAL.test(own[change.from - 1]?.key ?? '');
-    if (change.isInside && !isPlace && isOtherNumberOrFile(mine, words))
+    const isLast = change.from > 0 && change.beyond === own.length;
+    if ((change.isInside || isLast) && !isPlace && isOtherNumberOrFile(mine, words))
       return { ...change, words };
   }
   return undefined;

@@ -1,7 +1,9 @@
 import { contentWords } from '../message/text.ts';
 import type { Detail, Evidence } from './evidence.ts';
 import { nameOf } from '../summary/file-texts.ts';
+import { codeNamesIn } from './located-names.ts';
 import { pathsIn } from './paths.ts';
+import { saysWhatToDo } from './wishes.ts';
 
 /** A sentence with fewer words beside the file's name says too little to be compared. */
 const LEAST_WORDS = 3;
@@ -29,4 +31,35 @@ export function otherFile(sentence: string, evidence: Evidence): Detail | undefi
     if (said !== undefined && statement.isSaid) return { said, statement };
   }
   return undefined;
+}
+
+/**
+ * The file in which the messages have the names of code that a sentence, or what is listed below it, has in another
+ * file of the same kind: one that the messages show, without any of these names.
+ */
+export function otherPlace(
+  sentence: string,
+  below: string,
+  evidence: Evidence,
+): Detail | undefined {
+  if (saysWhatToDo(sentence)) return undefined;
+  const [file = '', ...more] = new Set(pathsIn(sentence).map(nameOf));
+  const { located } = evidence;
+  if (more.length > 0 || !located.shown.has(file)) return undefined;
+  const names = [...codeNamesIn(`${sentence}\n${below}`)];
+  if (names.some((name) => located.mayBeIn(name, file))) return undefined;
+  const all = names.map((name) => located.filesOf(name)).filter(({ size }) => size > 0);
+  // A single name that is in several files may be used in one more.
+  if (all.length === 1 && all.some(({ size }) => size > 1)) return undefined;
+  const ending = file.slice(file.lastIndexOf('.'));
+  const counts = new Map<string, number>();
+  let best: Detail | undefined;
+  for (const [said, statement] of all.flatMap((files) => [...files])) {
+    if (!said.endsWith(ending)) continue;
+    const count = (counts.get(said) ?? 0) + 1;
+    counts.set(said, count);
+    if (count > (counts.get(best?.said ?? '') ?? 0) || best === undefined)
+      best = { said, statement };
+  }
+  return best;
 }

@@ -1,4 +1,5 @@
 import { contentWords } from '../message/text.ts';
+import { codeNamesIn } from './located-names.ts';
 import type { Detail, Evidence, Statement } from './evidence.ts';
 
 /** What counts things in order or says where they are: later edits move it. */
@@ -19,12 +20,16 @@ export const digitsIn = (text: string): readonly string[] => [
 /** A number of a line, and the words beside it. */
 interface NumberInLine {
   readonly digits: string;
+  /** True if it says where something is in a file. */
+  readonly isLine: boolean;
   /** The two words before it and the two after it, each with its side. */
   readonly beside: readonly Beside[];
 }
 
 interface Beside {
   readonly key: string;
+  /** True if no other word is between them. */
+  readonly isNext: boolean;
   readonly isOrdinal: boolean;
   /** True if nothing but spaces and the like is between them. */
   readonly isClause: boolean;
@@ -37,31 +42,69 @@ interface Beside {
 const TOKEN =
   /(?<![\p{L}\p{N}_.])(?:\d{1,3}(?:[,_'’\u00a0\u202f]\d{3})+(?!\d)|\d{1,2}(?: \d{3})+(?!\d)|\d+)(?:\.\d+)?(?![\p{L}_]*\d|\.\d|[km]\b)|[\p{L}_][\p{L}\p{N}_]*/gu;
 const REACH = 2;
+const LEADS = /^[\s>+-]*$/;
 
 /** The numbers of a line, as far as words are beside them. */
-export function numbersIn(line: string): readonly NumberInLine[] {
+function numbersIn(line: string): readonly NumberInLine[] {
   const tokens = [...line.matchAll(TOKEN)];
   return tokens.flatMap((one, i) => {
     const { 0: token, index } = one;
     if (!isNumber(token)) return [];
-    const beside = tokens.slice(Math.max(0, i - REACH), i + REACH + 1).flatMap((other) => {
+    const first = Math.max(0, i - REACH);
+    const beside = tokens.slice(first, i + REACH + 1).flatMap((other, j) => {
       const [word] = isNumber(other[0]) ? [] : contentWords(other[0]);
       if (word === undefined) return [];
       const isBefore = other.index < index;
-      const [first, second] = isBefore ? [other, one] : [one, other];
-      const gap = line.slice(first.index + first[0].length, second.index);
+      const [left, right] = isBefore ? [other, one] : [one, other];
+      const gap = line.slice(left.index + left[0].length, right.index);
       return [
         {
           key: `${isBefore ? '<' : '>'}${word}`,
+          isNext: Math.abs(first + j - i) === 1,
           isOrdinal: isBefore && ORDINAL.test(other[0].toLowerCase()),
-          isClause: !/[.;:|!?*]/.test(gap),
+          isClause:
+            !/[.;:|!?*]/.test(gap) || (/^[:→]\s*`?$/.test(gap) && LEADS.test(line.slice(0, index))),
           from: Math.min(index, other.index),
           to: isBefore ? index + token.length : other.index + other[0].length,
         },
       ];
     });
-    return beside.length === 0 ? [] : [{ digits: digitsOf(token), beside }];
+    const isLine =
+      /^lines?$/i.test(tokens[i - 1]?.[0] ?? '') ||
+      (LEADS.test(line.slice(0, index)) && /^[:→]/.test(line.slice(index + token.length)));
+    const all = isLine ? [...beside, ...namesOn(line, index)] : beside;
+    return all.length === 0 ? [] : [{ digits: digitsOf(token), isLine, beside: all }];
   });
+}
+
+/** The names of code on a line of a file, or in a sentence about it: they are beside its number. */
+const namesOn = (line: string, at: number): readonly Beside[] =>
+  [...codeNamesIn(line)].map((name) => {
+    const place = line.indexOf(name);
+    return {
+      key: `=${name}`,
+      isNext: true,
+      isOrdinal: false,
+      isClause: place > at,
+      from: at,
+      to: place + name.length,
+    };
+  });
+
+/** The words that some texts have beside the numbers of some claims. */
+export function wordsBesideNumbers(
+  texts: readonly string[],
+  claims: readonly string[],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const beside = new Map(
+    claims.flatMap(numbersIn).map(({ digits }) => [digits, new Set<string>()] as const),
+  );
+  if (beside.size === 0) return beside;
+  for (const text of texts)
+    for (const line of text.split('\n'))
+      for (const number of /\d/.test(line) ? numbersIn(line) : [])
+        for (const { key } of number.beside) beside.get(number.digits)?.add(key);
+  return beside;
 }
 
 /** A number without the gaps between its digits and the zeros at its end. */
@@ -90,10 +133,13 @@ export function otherNumber(sentence: string, evidence: Evidence): Detail | unde
   const mine = own.map(({ digits }) => digits);
   const statements = evidence.aboutTheSame(sentence).filter(mayBeCited);
   const theirs = new Map(statements.map((one) => [one, numbersIn(one.text)]));
-  for (const { digits, beside } of own) {
+  for (const { digits, isLine, beside } of own) {
     const keys = new Set(beside.filter(({ isOrdinal }) => !isOrdinal).map(({ key }) => key));
     const known = evidence.besideNumber(digits);
-    if (beside.some(({ key }) => known.has(key))) continue;
+    const isSaid = [...theirs.values()]
+      .flat()
+      .some((number) => number.digits === digits && number.beside.some(({ key }) => keys.has(key)));
+    if (isSaid || beside.some(({ key, isNext }) => isNext && known.has(key))) continue;
     // "It is 30: make it 60."
     const corrected = new Set(
       statements
@@ -103,9 +149,12 @@ export function otherNumber(sentence: string, evidence: Evidence): Detail | unde
     for (const [statement, numbers] of theirs) {
       if (corrected.has(statement.id)) continue;
       const place = numbers
-        .filter((number) => !mine.some((one) => isSameNumber(one, number.digits)))
+        .filter(
+          (number) =>
+            number.isLine === isLine && !mine.some((one) => isSameNumber(one, number.digits)),
+        )
         .flatMap((number) => number.beside)
-        .find(({ key, isClause }) => isClause && keys.has(key));
+        .find(({ key, isClause }) => isClause && keys.has(key) && !known.has(key));
       if (place !== undefined)
         return { said: statement.text.slice(place.from, place.to), statement };
     }

@@ -40,7 +40,7 @@ export function withItemState(sentence: string, { items }: Summary): string | un
 /** A state that is given in brackets, as in "Task #7 [completed]": other words may be about something else. */
 const STATED = new RegExp(String.raw`[([](?:${STATES})\b`, 'i');
 
-/** True if some words are those of an item, or begin with them beside its number and its state. */
+/** True if some words are those of an item, or begin like them beside its number and its state. */
 function isItem(
   { text }: Item,
   words: readonly string[],
@@ -51,7 +51,8 @@ function isItem(
   if (own.length < LEAST_ITEM_WORDS || (number !== undefined && (named ?? number) !== number))
     return false;
   const isPart = number !== undefined && named !== undefined && isStated;
-  return own.join(' ') === (isPart ? words.slice(0, own.length) : words).join(' ');
+  const first = (all: readonly string[]): string => all.slice(0, LEAST_ITEM_WORDS).join(' ');
+  return isPart ? first(own) === first(words) : own.join(' ') === words.join(' ');
 }
 
 const NOT_DONE = /(?:\b(?:not|never|no)|n't)\W+(?:\w+\W+)?(?:completed?|done|finished)\b/i;

@@ -13,7 +13,7 @@ const AHEAD =
   /^\W*(?:next(?: steps?)?|to-?do|remaining|the plan|then|afterwards?|action items?|please|let's|now)\b|\b(?:must|shall|should|need(?:s|ed)? to|ha(?:s|ve) to|ought to|will|going to|(?:is|are) to|required to|remains? to|wants? (?:us|me|you|the \w+) to|still (?:open|to))\b/i;
 const VERBS = new Set(
   `add allow apply approve ask build call cancel change check clean clear close commit complete configure continue convert
-  copy create delete deploy disable discard do download drop drive email enable ensure erase execute export fetch finish fix
+  copy create delete deploy disable discard do download drop drive email enable ensure erase examine execute export fetch find finish fix
   force forward get give grant hide ignore implement import insert install keep kill launch leave log mail make merge
   migrate move never always open overwrite patch pay post print publish pull purge push put read rebase refactor release remove
   rename replace report reset restart restore return revert review revoke rewrite rotate run save send set share ship show skip
