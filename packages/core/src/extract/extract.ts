@@ -33,6 +33,7 @@ import { repositoryEvents } from './story/repository.ts';
 import { splitTurnText } from './story/split-turn.ts';
 import { isSpoken, Story } from './story/story.ts';
 import { todoItems } from './story/todo.ts';
+import { uncalledFunctions } from './story/uncalled.ts';
 import { workByTurn } from './story/turn-work.ts';
 import { expandedCommands, hasUserWords, saidByUser } from './story/user-words.ts';
 
@@ -312,6 +313,7 @@ class Extract {
       files,
       work: workByTurn(this.#all, runs, this.#statistics, before),
       problems: solvedProblems(this.#all, runs, this.#statistics, before.problems ?? []),
+      uncalled: uncalledFunctions(this.#all, this.#statistics, asked?.at ?? -1),
       seen: this.#seen.all(this.#space.chars * seenShare(files)),
       notes: [],
       currentPlan: nextStep(this.#all, this.#redact),

@@ -188,6 +188,8 @@ export interface Summary {
   readonly repository?: readonly RepositoryEvent[];
   /** What was done in each turn, oldest first. */
   readonly work?: readonly TurnWork[];
+  /** Functions that were added for the last request and that nothing calls yet. */
+  readonly uncalled?: readonly string[];
   /** What failed on the way and works since, oldest first. */
   readonly problems?: readonly Problem[];
   /** Changes that the agent read in a diff but did not make, oldest first. */

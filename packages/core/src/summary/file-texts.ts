@@ -58,6 +58,10 @@ export function changeTexts({
     .map(([names, own]) => `- Changed ${own.map(([when]) => when).join(', ')}: ${names}`);
 }
 
+/** Functions that nothing calls yet. */
+export const uncalledTexts = ({ uncalled = [] }: Summary): readonly string[] =>
+  uncalled.length === 0 ? [] : [`- Added, not called by any edit so far: ${uncalled.join(', ')}`];
+
 /** What was done in the turns before that of the last request: the state says what was done for that one. */
 export function workBefore({ work = [], request, until = -1 }: Summary): readonly TurnWork[] {
   return work.filter((one) => one.until < (request?.at ?? until));

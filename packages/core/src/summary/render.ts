@@ -24,6 +24,7 @@ import {
   rootOf,
   seenShare,
   seenText,
+  uncalledTexts,
   unchangedTexts,
   workBefore,
   workText,
@@ -232,6 +233,7 @@ function stateLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
       ...failingTexts(s.outcomes, lastEdit(s.files)),
       ...unchangedTexts(s),
       ...changeTexts(s),
+      ...uncalledTexts(s),
     ]),
     ...listed('State', RANK.state, chars * SHARE.repository, repositoryTexts(s.repository ?? [])),
     ...listed(

@@ -94,6 +94,10 @@ function signature(line: string, name: string): string {
   return isFunction && rest.length <= SIGNATURE_CHARS ? name + rest : name;
 }
 
+/** The functions that some lines declare. */
+export const functionsIn = (text: string): readonly string[] =>
+  [...declaredIn(text)].filter(([name, line]) => line !== name).map(([name]) => name);
+
 const SURROUNDINGS_CHARS = 20_000;
 
 /** The name of what a place in a file is part of: the last one declared before it. */

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Message } from '@bobbin/core';
+import { renderSummary } from '@bobbin/core/internal';
+import { assistant, user } from '@bobbin/testing';
+import { extracted, round } from './extracted.ts';
+
+const edit = (path: string, before: string, after: string): readonly Message[] =>
+  round('edit', { file_path: `/repo/${path}`, old_string: before, new_string: after }, 'edited');
+const ADDED = '// readRows reads rows.\nfunc readRows(path string) error {\n\treturn nil\n}';
+
+const uncalled = (...messages: readonly (readonly Message[])[]): readonly string[] =>
+  extracted([user('Read the rows.'), ...messages.flat()]).uncalled ?? [];
+
+test('C6 a function that was added and that no edit calls is named', () => {
+  const summary = extracted([user('Read the rows.'), ...edit('rows.go', 'x', ADDED)]);
+  assert.deepEqual(summary.uncalled, ['readRows']);
+  assert.match(renderSummary(summary), /\n- Added, not called by any edit so far: readRows\n/);
+});
+
+test('a call in any edit, the removal of the function, and a test name it no more', () => {
+  const added = edit('rows.go', 'x', ADDED);
+  assert.deepEqual(uncalled(added, edit('main.go', 'run()', 'run(readRows("a"))')), []);
+  assert.deepEqual(uncalled(edit('main.go', 'run()', 'run(readRows("a"))'), added), []);
+  assert.deepEqual(uncalled(added, edit('rows.go', ADDED, 'y')), []);
+  assert.deepEqual(uncalled(edit('rows_test.go', 'x', 'func TestRows(t *testing.T) {')), []);
+});
+
+test('a call that was taken back, and a comment, are no calls', () => {
+  const added = edit('rows.go', 'x', ADDED);
+  const call = edit('main.go', 'run()', 'run(readRows("a"))');
+  const back = edit('main.go', 'run(readRows("a"))', 'run()');
+  assert.deepEqual(uncalled(added, call, back), ['readRows']);
+  assert.deepEqual(uncalled(added, edit('main.go', 'run()', '// readRows comes later.')), [
+    'readRows',
+  ]);
+});
+
+test('what was added for an earlier request is not named', () => {
+  const later = [assistant('Done.'), user('Thanks. Look at the log, please.')];
+  assert.deepEqual(uncalled(edit('rows.go', 'x', ADDED), later), []);
+});
