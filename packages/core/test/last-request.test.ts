@@ -24,7 +24,7 @@ test('C6 what was asked last is known, with the question that it answers and wha
   assert.deepEqual(during.request, request);
   assert.match(
     renderSummary(during),
-    /\n## State at m5\n- Last request \[m3\], in progress: “yes” \(answers “Shall I cache the widths\?”\)\n- Changed for the request in m3: a\.ts\n/,
+    /\n## State at m5\n- Last request \[m3\], in progress: “yes” \(answers “Shall I cache the widths\?”\)\n- Changed for the request in m3: a\.ts$/,
   );
   const after = extracted([
     ...ASKED,

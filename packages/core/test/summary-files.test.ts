@@ -238,7 +238,7 @@ test('C6 the files that no check has seen are named, once with those of a reques
       ...edit('/repo/b.ts'),
     ]),
   );
-  assert.match(text, /\n- Changed for the request in m8, after the last check \(m4\): b\.ts\n/);
+  assert.match(text, /\n- Changed for the request in m8, after the last check \(m4\): b\.ts$/);
   const checked = renderSummary(
     extracted([...edit('/repo/a.ts'), ...bash('npm test', '20 tests passed')]),
   );

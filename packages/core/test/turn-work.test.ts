@@ -74,7 +74,7 @@ test('the conversation shows after each earlier request what was done for it', (
   );
   // What was done for the last request is part of the state.
   assert.doesNotMatch(shown, /Work: changed printer_test/);
-  assert.match(shown, /\n- Changed for the request in m21, [^\n]*: printer_test\.go\n/);
+  assert.match(shown, /\n- Changed for the request in m21, [^\n]*: printer_test\.go$/);
 });
 
 test('changed files that have no space for a line of their own are named', () => {

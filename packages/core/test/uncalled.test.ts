@@ -15,7 +15,7 @@ const uncalled = (...messages: readonly (readonly Message[])[]): readonly string
 test('C6 a function that was added and that no edit calls is named', () => {
   const summary = extracted([user('Read the rows.'), ...edit('rows.go', 'x', ADDED)]);
   assert.deepEqual(summary.uncalled, ['readRows']);
-  assert.match(renderSummary(summary), /\n- Added, not called by any edit so far: readRows\n/);
+  assert.match(renderSummary(summary), /\n- Added, not called by any edit so far: readRows$/);
 });
 
 test('a call in any edit, the removal of the function, and a test name it no more', () => {

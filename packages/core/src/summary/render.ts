@@ -41,7 +41,7 @@ import {
 } from './summary-line.ts';
 
 /** Raised when the same summary would render to other bytes. */
-export const SUMMARY_RENDER_VERSION = 'v12';
+export const SUMMARY_RENDER_VERSION = 'v13';
 
 /** How much of the text each list may take before its older entries give way. */
 const SHARE = {

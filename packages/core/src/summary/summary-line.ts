@@ -6,9 +6,7 @@ export const SECTIONS = [
   'Rules and Preferences',
   'Facts',
   'Account',
-  'State',
   'Conversation',
-  'Turn Context (split turn)',
   'Decisions and Findings',
   'Changed Files',
   'Changes Seen',
@@ -18,6 +16,8 @@ export const SECTIONS = [
   'From the System Message',
   'Exact Lines',
   'Files Read',
+  'Turn Context (split turn)',
+  'State',
 ] as const;
 export type Section = (typeof SECTIONS)[number];
 
