@@ -5,6 +5,7 @@ import {
   type Bobbin,
   type Fitted,
   type Message,
+  type MessageId,
   type Plan,
   type Store,
   type Summarizer,
@@ -274,6 +275,8 @@ class ThreadJourney extends Journey {
 /** A host that resends everything, and sometimes turns off onto a fork. */
 class FitJourney extends Journey {
   readonly #mirrors = new Map<ThreadId, Thread>();
+  /** Each message in the form in which it was sent first. */
+  readonly #first = new Map<MessageId, Message>();
   #lineage: readonly Plan[] = [];
 
   async travel(): Promise<void> {
@@ -322,15 +325,19 @@ class FitJourney extends Journey {
     this.#lineage = [...this.#lineage, ...(await this.plans(fitted.plan.thread, fitted.version))];
   }
 
-  /** The thread as Bobbin should have it: what has the same id may have been sent with other metadata this time. */
+  /**
+   * The thread as Bobbin should have it. What has the same id may be sent with other metadata later: a message of a
+   * thread never changes, and a fork has it in the same form.
+   */
   #follow(id: ThreadId, messages: readonly Message[]): Thread {
-    const before = this.#mirrors.get(id);
-    const known = before?.messages.every((message, i) => message === messages[i])
-      ? before
-      : new Thread(id);
-    this.#mirrors.set(id, known);
-    for (const message of messages.slice(known.length)) known.append(message);
-    return known;
+    const mirror = new Thread(id);
+    for (const message of messages) {
+      const [node] = mirror.nodesFor([message]);
+      const first = (node && this.#first.get(node.id)) ?? message;
+      this.#first.set(mirror.append(first).id, first);
+    }
+    this.#mirrors.set(id, mirror);
+    return mirror;
   }
 }
 
