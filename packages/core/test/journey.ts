@@ -5,13 +5,14 @@ import {
   type Bobbin,
   type Fitted,
   type Message,
+  type MessageId,
   type Plan,
   type Store,
   type Summarizer,
   type Session,
   type ThreadId,
 } from '@bobbin/core';
-import { type PromptMessage, singlePrompt, Thread } from '@bobbin/core/internal';
+import { contentHash, type PromptMessage, singlePrompt, Thread } from '@bobbin/core/internal';
 import { DISK_FULL, RoughStore } from './rough-store.ts';
 import {
   expectValid,
@@ -274,6 +275,8 @@ class ThreadJourney extends Journey {
 /** A host that resends everything, and sometimes turns off onto a fork. */
 class FitJourney extends Journey {
   readonly #mirrors = new Map<ThreadId, Thread>();
+  /** Each message in the form in which it was sent first. */
+  readonly #first = new Map<MessageId, Message>();
   #lineage: readonly Plan[] = [];
 
   async travel(): Promise<void> {
@@ -289,6 +292,12 @@ class FitJourney extends Journey {
   async #fork(bobbin: Bobbin): Promise<void> {
     const { messages, budget, seed } = this.case;
     const shared = messages.slice(0, this.random.int(1, messages.length));
+    const turnedOff = randomConversation(seededRandom(seed + 1), {
+      messages: this.random.int(1, 30),
+      hugeChars: Math.min(10_000, budget.windowTokens * 4),
+      startTime: this.now,
+    });
+    if (this.#isGiven([...shared, ...turnedOff.slice(0, 1)])) return;
     this.sent = this.sent.filter(({ length }) => length <= shared.length);
     const known = new Set(
       [...this.#mirrors.values()].flatMap((thread) =>
@@ -304,13 +313,24 @@ class FitJourney extends Journey {
       records.every(({ span }) => span.ids.every((id) => known.has(id)));
     this.#lineage = this.#lineage.filter(isShared);
     if (this.rough !== undefined) this.rough.tried = this.rough.tried.filter(isShared);
-    const turnedOff = randomConversation(seededRandom(seed + 1), {
-      messages: this.random.int(1, 30),
-      hugeChars: Math.min(10_000, budget.windowTokens * 4),
-      startTime: this.now,
-    });
     for (let length = 1; length <= turnedOff.length; length += this.random.int(1, 15))
       await this.#fit(bobbin, [...shared, ...turnedOff.slice(0, length)]);
+  }
+
+  /**
+   * True if a list says what a prompt that was given begins with, and the prompt shows other messages there. A host may
+   * go on from such a prompt, so nobody could know that this one turns off.
+   */
+  #isGiven(list: readonly Message[]): boolean {
+    const nodes = new Thread('list' as ThreadId).nodesFor(list);
+    return this.sent.some(({ messages }) => {
+      const given = messages.slice(0, list.length);
+      const isBeginning = list.every((message, i) => isAlike(message, given[i]?.message));
+      const isInPlace = given.every(
+        ({ source }, i) => 'id' in source && source.id === nodes[i]?.id,
+      );
+      return isBeginning && !isInPlace;
+    });
   }
 
   async #fit(bobbin: Bobbin, messages: readonly Message[]): Promise<void> {
@@ -322,16 +342,24 @@ class FitJourney extends Journey {
     this.#lineage = [...this.#lineage, ...(await this.plans(fitted.plan.thread, fitted.version))];
   }
 
-  /** The thread as Bobbin should have it: what has the same id may have been sent with other metadata this time. */
+  /**
+   * The thread as Bobbin should have it. What has the same id may be sent with other metadata later: a message of a
+   * thread never changes, and a fork has it in the same form.
+   */
   #follow(id: ThreadId, messages: readonly Message[]): Thread {
-    const before = this.#mirrors.get(id);
-    const known = before?.messages.every((message, i) => message === messages[i])
-      ? before
-      : new Thread(id);
-    this.#mirrors.set(id, known);
-    for (const message of messages.slice(known.length)) known.append(message);
-    return known;
+    const mirror = new Thread(id);
+    for (const message of messages) {
+      const [node] = mirror.nodesFor([message]);
+      const first = (node && this.#first.get(node.id)) ?? message;
+      this.#first.set(mirror.append(first).id, first);
+    }
+    this.#mirrors.set(id, mirror);
+    return mirror;
   }
+}
+
+function isAlike(message: Message, given: Message | undefined): boolean {
+  return given !== undefined && contentHash(given) === contentHash(message);
 }
 
 const withoutUsages = new WeakMap<Message, Message>();
