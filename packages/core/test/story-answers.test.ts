@@ -196,3 +196,18 @@ test('the last line of what a person says introduces nothing, and is shown', () 
     /User: "Resume" -> "Resume, close here and run:/,
   );
 });
+
+test('a very short answer has its question beside it, unless the conversation shows the question', () => {
+  const messages = [
+    user('Look at the export.'),
+    assistant(`${DETAILS}\n\nShall I also pass the path to the automatic commit?`),
+    user('yes'),
+    ...round('bash', { command: 'ls' }, 'ledger'),
+  ];
+  assert.match(
+    text(messages, 130),
+    /User: yes \(answers “Shall I also pass the path to the automatic commit\?”\)/,
+  );
+  const whole = text(messages, 4_000);
+  assert.match(whole, /\n {2}Shall I also pass the path to the automatic commit\?\n\[m3\] User: yes\n/);
+});

@@ -72,7 +72,7 @@ const DEFAULT_TOKENS = 4_000;
 /** Shares of the text for what is taken before the rest competes. */
 const SHARE = {
   userWords: 0.3,
-  questions: 0.2,
+  questions: 0.1,
   finalReport: 0.15,
   reports: 0.15,
   story: 0.8,

@@ -126,11 +126,19 @@ export function accountWithin(account: string, chars: number): string {
   const dense = dedented(account);
   if (dense.length <= chars) return dense;
   const blocks = blocksOf(dense);
-  const gone = leastBlocks(blocks, dense.length - chars);
+  let gone = leastBlocks(blocks, dense.length - chars);
+  const valued = sorted([...gone], (a, b) => (blocks[b]?.value ?? 0) - (blocks[a]?.value ?? 0));
+  // Headings of which nothing is left leave space for what is worth most.
+  for (const i of valued.slice(0, MOST_BACK)) {
+    const fewer = new Set([...gone].filter((one) => one !== i));
+    if (withoutEmptyHeadings(blocks, fewer, [LEFT_OUT]).length <= chars) gone = fewer;
+  }
   const marked = withoutEmptyHeadings(blocks, gone, [LEFT_OUT]);
   const text = marked.length <= chars ? marked : withoutEmptyHeadings(blocks, gone, []);
   return text.slice(0, Math.max(0, chars)).trim();
 }
+
+const MOST_BACK = 8;
 
 /** The blocks that add least to the others, so many characters of them. Headings stay. */
 function leastBlocks(blocks: readonly Block[], chars: number): ReadonlySet<number> {
@@ -251,19 +259,23 @@ const OPEN_WORK =
 const SECTION = /^(?:\*\*[^*]+\*\*:?|\d{1,2}\.\s+[^.]{1,60}:)\s*$/;
 /** What is not done goes last: more than the value of any other block. */
 const OPEN_VALUE = 10;
+/** Headings of what all the work is for. It goes right before that. */
+const GOAL = /\b(?:goals?|intent|objectives?|purpose|primary request|original (?:task|request))\b/i;
+const GOAL_VALUE = 5;
 
 function blocksOf(account: string): readonly Block[] {
   const texts = grouped(account.split('\n'));
   const seen = new SeenWords();
   const edge = texts.length * EDGE_SHARE;
-  let isOpen = false;
+  let sectionValue = 0;
   return texts.map((text, i) => {
     const isHeading = isHeadingLine(text);
-    if (SECTION.test(text)) isOpen = OPEN_WORK.test(text);
+    if (SECTION.test(text))
+      sectionValue = OPEN_WORK.test(text) ? OPEN_VALUE : GOAL.test(text) ? GOAL_VALUE : 0;
     const isEdge = i < edge || i >= texts.length - edge;
     const weight = isEdge ? EDGE_WEIGHT : 1;
     const words = wordsOf(text);
-    const value = weight * seen.freshValue(words, text.length) + (isOpen ? OPEN_VALUE : 0);
+    const value = weight * seen.freshValue(words, text.length) + sectionValue;
     seen.add(words);
     return { text, isHeading, value };
   });

@@ -54,7 +54,7 @@ const SHARE = {
   repository: 0.05,
   decisions: 0,
   work: 0.05,
-  files: 0.32,
+  files: 0.26,
   problems: 0.08,
   commands: 0.12,
   read: 0.06,

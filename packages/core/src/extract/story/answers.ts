@@ -1,8 +1,8 @@
-import { lastIndex, reversed } from '../../check/list.ts';
+import { lastIndex, lastOf, reversed } from '../../check/list.ts';
 import { hasCalls, startsTurn, textOf } from '../../message/message.ts';
-import { oneLine, tailOf } from '../../message/text.ts';
+import { linesOf, oneLine, tailOf } from '../../message/text.ts';
 import type { Node } from '../../thread/thread.ts';
-import type { Passage } from './passages.ts';
+import { sentences, type Passage } from './passages.ts';
 import { saidByUser } from './user-words.ts';
 
 /** An answer up to this long says little without its question. */
@@ -11,17 +11,21 @@ const SHORT_ANSWER_CHARS = 100;
 /** How an answer begins that does not take what the agent proposes. */
 const OBJECTS =
   /^\W*(?:but|no|nope|wait|hm+|actually|not|don['’]?t|i (?:don['’]?t|disagree)|that['’]?s (?:not|wrong)|that (?:is|was) (?:not|wrong)|you (?:didn['’]?t|can['’]?t|couldn['’]?t|missed))\b/i;
+
 /** What the user answers to the agent. */
 export interface Answers {
   /** The messages of the agent that the user answers in a few words, with the answers. */
   readonly asked: ReadonlyMap<number, string>;
   /** The messages that ask something and that the user objects to. */
   readonly refused: ReadonlySet<number>;
+  /** The messages of the user that say little alone, with the questions before them. */
+  readonly questions: ReadonlyMap<number, string>;
 }
 
 export function answersIn(nodes: readonly Node[]): Answers {
   const asked = new Map<number, string>();
   const refused = new Set<number>();
+  const questions = new Map<number, string>();
   let last: Node | undefined;
   for (const node of nodes) {
     const { message } = node;
@@ -30,10 +34,23 @@ export function answersIn(nodes: readonly Node[]): Answers {
       const isShort = words.length <= SHORT_ANSWER_CHARS && !words.includes('?');
       if (OBJECTS.test(words) && asks(last)) refused.add(last.index);
       else if (isShort || NAMES_OPTION.test(words)) asked.set(last.index, words);
+      const question = words.length <= BRIEF_CHARS ? lastQuestion(textOf(last.message)) : undefined;
+      if (question !== undefined) questions.set(node.index, question);
     }
     last = message.role === 'assistant' && !hasCalls(message) ? node : undefined;
   }
-  return { asked, refused };
+  return { asked, refused, questions };
+}
+
+/** An answer up to this long is shown with its question in any case. */
+export const BRIEF_CHARS = 60;
+const ASKED_CHARS = 100;
+
+/** The last question of a text. */
+export function lastQuestion(text: string): string | undefined {
+  const line = lastOf(linesOf(text), (one) => /\?\W{0,4}$/.test(one));
+  const question = sentences(line ?? '').at(-1);
+  return question === undefined ? undefined : oneLine(question.replaceAll('**', ''), ASKED_CHARS);
 }
 
 const ENDING_CHARS = 300;

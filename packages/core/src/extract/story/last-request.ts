@@ -1,17 +1,15 @@
-import { lastOf } from '../../check/list.ts';
 import { hasCalls, startsTurn, textOf, type Message } from '../../message/message.ts';
-import { linesOf, oneLine } from '../../message/text.ts';
+import { oneLine } from '../../message/text.ts';
 import type { LastRequest } from '../../plan/summary.ts';
 import type { Redact } from '../../summary/redact.ts';
 import type { Node } from '../../thread/thread.ts';
 import { saidByAgent, saysNothing } from './agent-words.ts';
+import { BRIEF_CHARS, lastQuestion } from './answers.ts';
 import { sentences } from './passages.ts';
 import { expandedCommands, saidByUser } from './user-words.ts';
 
 const REQUEST_CHARS = 200;
 const SENTENCE_CHARS = 100;
-/** An answer up to this long says little without its question. */
-const SHORT_CHARS = 60;
 
 /** What is known before some messages are read. A part of a secret is not recognised: texts are cut without secrets. */
 interface Known {
@@ -63,7 +61,10 @@ function isAgentReport(message: Message): boolean {
 }
 
 function requestOf({ said, at, after }: Asked, redact: Redact): LastRequest {
-  const question = said.length > SHORT_CHARS ? undefined : questionIn(after, redact);
+  const question =
+    said.length > BRIEF_CHARS || after === undefined
+      ? undefined
+      : lastQuestion(redact(textOf(after.message)));
   return { text: inBrief(redact(said)), at, ...(question === undefined ? {} : { question }) };
 }
 
@@ -75,14 +76,4 @@ function inBrief(text: string): string {
   const [first = '', last] = [all[0], all.length > 1 ? all.at(-1) : undefined];
   if (last === undefined) return oneLine(first, REQUEST_CHARS);
   return `${oneLine(first, SENTENCE_CHARS)} … ${oneLine(last, SENTENCE_CHARS)}`;
-}
-
-/** The last question of a message. */
-function questionIn(node: Node | undefined, redact: Redact): string | undefined {
-  const lines = linesOf(node === undefined ? '' : redact(textOf(node.message)));
-  const line = lastOf(lines, (one) => /\?\W{0,4}$/.test(one));
-  const question = sentences(line ?? '').at(-1);
-  return question === undefined
-    ? undefined
-    : oneLine(question.replaceAll('**', ''), SENTENCE_CHARS);
 }

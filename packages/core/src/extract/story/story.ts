@@ -38,9 +38,11 @@ interface Offered extends Item {
   readonly isReport: boolean;
   /** What a short answer of the user answers. */
   readonly isAsked: boolean;
+  /** What this short answer answers. */
+  readonly question: string | undefined;
 }
 
-type Flags = Partial<Pick<Offered, 'isOwn' | 'isFinal' | 'isReport' | 'isAsked'>>;
+type Flags = Partial<Pick<Offered, 'isOwn' | 'isFinal' | 'isReport' | 'isAsked' | 'question'>>;
 
 interface LeadGroup extends Group {
   readonly lead: string;
@@ -79,7 +81,8 @@ export class Story {
     const answers = answersIn(all);
     for (const node of nodes) {
       if (expanded.has(node.index)) continue;
-      for (const words of saidByUser(node.message)) this.#user(words, node);
+      for (const words of saidByUser(node.message))
+        this.#user(words, node, answers.questions.get(node.index));
       const role = roles.get(node.index);
       if (node.message.role !== 'assistant' || role === undefined) continue;
       if (role !== 'step') this.#report(node, role, answers);
@@ -136,12 +139,13 @@ export class Story {
     );
   }
 
-  #user(words: string, node: Node): void {
+  #user(words: string, node: Node, question: string | undefined): void {
     const mayPaste = words.length > PASTES_FROM_CHARS;
     for (const passage of passagesOf(words)) {
       const isProse = !mayPaste || (passage.kind === 'prose' && isMostlyProse(passage.text));
       const merit = isProse ? MERIT.user : MERIT.pasted;
-      this.#add(passage, node, 'user', merit, { isOwn: isProse && words.length <= LONGEST_TYPED });
+      const isOwn = isProse && words.length <= LONGEST_TYPED;
+      this.#add(passage, node, 'user', merit, { isOwn, question });
     }
   }
 
@@ -178,11 +182,13 @@ export class Story {
     passage: Passage,
     note: Omit<Note, 'worth'>,
     merit: number,
-    { isOwn = false, isFinal = false, isReport = false, isAsked = false }: Flags,
+    { isOwn = false, isFinal = false, isReport = false, isAsked = false, question }: Flags,
   ): void {
     const ids = this.#statistics.idsIn(passage.text);
-    const item = knownItem(group, passage.text.length + 3, ids, merit);
-    const offered: Offered = { ...item, note, passage, isOwn, isFinal, isReport, isAsked };
+    const chars =
+      passage.text.length + (question === undefined ? 0 : question.length + ANSWERS_CHARS);
+    const item = knownItem(group, chars + 3, ids, merit);
+    const offered = { ...item, note, passage, isOwn, isFinal, isReport, isAsked, question };
     group.items.push(offered);
     this.#offered.push(offered);
   }
@@ -258,6 +264,10 @@ export class Story {
   chosen(): readonly Note[] {
     const led = new Set<Group>();
     const notes: Note[] = [];
+    const shown = this.#offered
+      .filter(({ taken, note }) => taken && note.by === 'assistant')
+      .map(({ note }) => note.text.replaceAll('**', ''))
+      .join('\n');
     let last: Offered | undefined;
     let gap = false;
     for (const offered of this.#inOrder()) {
@@ -276,7 +286,7 @@ export class Story {
       const parts = [
         ...(gap && !text.startsWith(GAP) ? [GAP] : []),
         ...(lead === '' || isSaid ? [] : [lead]),
-        text,
+        text + this.#answers(offered, shown),
       ];
       led.add(group);
       gap = false;
@@ -290,6 +300,11 @@ export class Story {
     return notes;
   }
 
+  /** The question of a short answer, unless the conversation shows it. */
+  #answers({ question }: Offered, shown: string): string {
+    return question === undefined || shown.includes(question) ? '' : ` (answers “${question}”)`;
+  }
+
   #inOrder(): readonly Offered[] {
     return sorted(
       this.#offered,
@@ -301,6 +316,7 @@ export class Story {
 const GAP = '…';
 
 const OPENING_CHARS = 500;
+const ANSWERS_CHARS = 12;
 
 const isOption = ({ passage }: Offered): boolean => passage.kind === 'option';
 
