@@ -198,16 +198,20 @@ test('the last line of what a person says introduces nothing, and is shown', () 
 });
 
 test('a very short answer has its question beside it, unless the conversation shows the question', () => {
+  const proposed =
+    'The export reads the path of each row twice, once for the header and once for the row, and writes it to both of the files that the report names. '.repeat(
+      3,
+    );
   const messages = [
     user('Look at the export.'),
-    assistant(`${DETAILS}\n\nShall I also pass the path to the automatic commit?`),
+    assistant(`${proposed}Shall I also pass the path to the automatic commit?`),
     user('yes'),
+    user('And show me the ledger after that.'),
     ...round('bash', { command: 'ls' }, 'ledger'),
   ];
   assert.match(
-    text(messages, 130),
+    text(messages, 105),
     /User: yes \(answers “Shall I also pass the path to the automatic commit\?”\)/,
   );
-  const whole = text(messages, 4_000);
-  assert.match(whole, /\n {2}Shall I also pass the path to the automatic commit\?\n\[m3\] User: yes\n/);
+  assert.match(text(messages, 4_000), /automatic commit\?\n\[m3\] User: yes\n/);
 });

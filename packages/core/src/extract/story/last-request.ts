@@ -48,6 +48,7 @@ export function lastRequest(
     } else if (isLater && message.role === 'assistant')
       reportedAt = isAgentReport(message) ? index : undefined;
     if (message.role === 'assistant') before = node;
+    else if (said !== '') before = undefined;
   }
   const request = asked === undefined ? known : requestOf(asked, redact);
   if (request === undefined) return undefined;

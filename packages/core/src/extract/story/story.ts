@@ -54,10 +54,12 @@ export class Story {
   readonly #selection: Selection;
   readonly #offered: Offered[] = [];
   readonly #seen = new Set<string>();
+  readonly #answersChars: number;
 
   constructor(statistics: AnchorStatistics, selection: Selection) {
     this.#statistics = statistics;
     this.#selection = selection;
+    this.#answersChars = Math.max(LEAST_ANSWERS_CHARS, selection.spaceChars * ANSWERS_SHARE);
   }
 
   /** The user's statements that a later one changes, with the message that does so. */
@@ -185,9 +187,7 @@ export class Story {
     { isOwn = false, isFinal = false, isReport = false, isAsked = false, question }: Flags,
   ): void {
     const ids = this.#statistics.idsIn(passage.text);
-    const chars =
-      passage.text.length + (question === undefined ? 0 : question.length + ANSWERS_CHARS);
-    const item = knownItem(group, chars + 3, ids, merit);
+    const item = knownItem(group, passage.text.length + 3, ids, merit);
     const offered = { ...item, note, passage, isOwn, isFinal, isReport, isAsked, question };
     group.items.push(offered);
     this.#offered.push(offered);
@@ -264,10 +264,7 @@ export class Story {
   chosen(): readonly Note[] {
     const led = new Set<Group>();
     const notes: Note[] = [];
-    const shown = this.#offered
-      .filter(({ taken, note }) => taken && note.by === 'assistant')
-      .map(({ note }) => note.text.replaceAll('**', ''))
-      .join('\n');
+    const answers = this.#answers();
     let last: Offered | undefined;
     let gap = false;
     for (const offered of this.#inOrder()) {
@@ -286,7 +283,7 @@ export class Story {
       const parts = [
         ...(gap && !text.startsWith(GAP) ? [GAP] : []),
         ...(lead === '' || isSaid ? [] : [lead]),
-        text + this.#answers(offered, shown),
+        text + (answers.get(offered) ?? ''),
       ];
       led.add(group);
       gap = false;
@@ -300,9 +297,23 @@ export class Story {
     return notes;
   }
 
-  /** The question of a short answer, unless the conversation shows it. */
-  #answers({ question }: Offered, shown: string): string {
-    return question === undefined || shown.includes(question) ? '' : ` (answers “${question}”)`;
+  /** The questions of short answers that the conversation does not show: the newest, within a share of the space. */
+  #answers(): ReadonlyMap<Offered, string> {
+    const answers = new Map<Offered, string>();
+    const taken = this.#offered.filter((offered) => offered.taken);
+    const shown = taken
+      .filter(({ note }) => note.by === 'assistant')
+      .map(({ note }) => note.text.replaceAll('**', ''))
+      .join('\n');
+    let left = this.#answersChars;
+    for (const offered of reversed(taken)) {
+      const { question } = offered;
+      if (question === undefined || shown.includes(question)) continue;
+      const text = ` (answers “${question}”)`;
+      if ((left -= text.length) < 0) break;
+      answers.set(offered, text);
+    }
+    return answers;
   }
 
   #inOrder(): readonly Offered[] {
@@ -316,7 +327,8 @@ export class Story {
 const GAP = '…';
 
 const OPENING_CHARS = 500;
-const ANSWERS_CHARS = 12;
+const ANSWERS_SHARE = 0.05;
+const LEAST_ANSWERS_CHARS = 120;
 
 const isOption = ({ passage }: Offered): boolean => passage.kind === 'option';
 
