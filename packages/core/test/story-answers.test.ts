@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Message } from '@bobbin/core';
 import { assistant, call, result, user } from '@bobbin/testing';
-import { round, text } from './extracted.ts';
+import { extract, renderSummary } from '@bobbin/core/internal';
+import { counter, nodesOf, round, text } from './extracted.ts';
 
 test('an answer that names an option is shown with the question and that option', () => {
   const options = ['A', 'B', 'C'].map(
@@ -214,4 +215,17 @@ test('a very short answer has its question beside it, unless the conversation sh
     /User: yes \(answers “Shall I also pass the path to the automatic commit\?”\)/,
   );
   assert.match(text(messages, 4_000), /automatic commit\?\n\[m3\] User: yes\n/);
+});
+
+const withTask = (task: string): string => {
+  const said = [user(task), assistant('Done.'), user('You may use npm now, too.')];
+  return renderSummary(extract({ nodes: nodesOf(said), previous: null, task, round: 1, counter }));
+};
+
+test('C23 what a later message changes is marked in the task too', () => {
+  assert.match(
+    withTask('Build the importer. Use pnpm, not npm.'),
+    /\n## Original Task\nBuild the importer\. Use pnpm, not npm\. \(m3 may change this\)\n/,
+  );
+  assert.doesNotMatch(withTask('Build the importer.'), /may change this/);
 });

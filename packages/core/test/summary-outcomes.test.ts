@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Message, Summary } from '@bobbin/core';
 import { extract, renderSummary, type Outcome, type ToolOutcome } from '@bobbin/core/internal';
 import { assistant, call, result, thread, user } from '@bobbin/testing';
+import { tellingOutcomes } from '../src/summary/entry-texts.ts';
 import { renderEssentials } from '../src/summary/render.ts';
 
 type Run = readonly [command: string, output: string, outcome?: Outcome];
@@ -282,6 +283,17 @@ test('the last run is shown with fewer lines rather than not at all', () => {
     text,
     /\n## Commands\n(?:- \[m2\][^]*)?- \[m4\] go build \.\/\.\.\.[^\n]*\n(?:· src\/part_\d\.go:\d:1: [^\n]*\n){1,5}· \(\d more\)/,
   );
+});
+
+test('C6 tests that pass say nothing about types, but a chain says that what comes first passed', () => {
+  const types: Run = ['pnpm tsc --noEmit', 'src/a.ts(3,1): error TS2304: cannot find name'];
+  const resolved = (...all: readonly Run[]): readonly (string | undefined)[] =>
+    tellingOutcomes(ended(...all)).map(({ resolution }) => resolution);
+  assert.deepEqual(resolved(types, ['pnpm test', '20 tests passed']), [undefined, undefined]);
+  const chain: Run = ['pnpm tsc --noEmit && pnpm test', '--- FAIL: TestRows (0.1s)'];
+  assert.deepEqual(resolved(types, chain)[0], 'passed later, in m4');
+  const stopped: Run = ['pnpm tsc --noEmit && pnpm test', types[1]];
+  assert.deepEqual(resolved(types, stopped)[0], undefined);
 });
 
 test('what a test of Go logs is no failure if its package passed', () => {

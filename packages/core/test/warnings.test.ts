@@ -45,7 +45,7 @@ test('a new result that was shortened is written once', async (t) => {
   assert.equal(lines.length, 1);
   assert.match(
     lines[0] ?? '',
-    /^bobbin: a new tool result was shortened by \d+ tokens to fit the window; bobbin\.tools let the model read all of it$/,
+    /^bobbin: a new tool result was shortened by \d+ tokens to fit the window; with bobbin\.tools the model could read all of it$/,
   );
 });
 

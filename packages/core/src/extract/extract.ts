@@ -28,6 +28,7 @@ import { lastRunsByKind, runsIn } from './story/commands.ts';
 import { fileRecords } from './story/file-records.ts';
 import { nextStep } from './story/agent-words.ts';
 import { lastRequest } from './story/last-request.ts';
+import { changeOf, overruledStatements, type Overruled } from './story/overruled.ts';
 import { solvedProblems } from './story/problems.ts';
 import { repositoryEvents } from './story/repository.ts';
 import { splitTurnText } from './story/split-turn.ts';
@@ -109,6 +110,7 @@ class Extract {
   readonly #space: RenderSpace;
   readonly #task: string | null;
   readonly #isShort: boolean;
+  readonly #overruled: Overruled;
 
   constructor(request: ExtractRequest) {
     const { previous, nodes, maxTokens = DEFAULT_TOKENS, counter = chars4(), kept = [] } = request;
@@ -117,6 +119,7 @@ class Extract {
     const shown = new Map(kept.map((one) => [one.node, one.shown]));
     this.#all = sorted([...nodes, ...shown.keys()], (a, b) => a.index - b.index);
     this.#hidden = this.#all.filter((node) => shown.get(node) !== node.message);
+    this.#overruled = overruledStatements(this.#all);
     this.#seen = new SeenChanges(this.#statistics, this.#previous.seen ?? []);
     this.#task = taskOf(this.#previous.task ?? request.task, this.#all);
     this.#read();
@@ -131,7 +134,7 @@ class Extract {
     const rendered = renderEssentials(bare, this.#space);
     const selection = new Selection(needs(this.#statistics), this.#space.chars - rendered.length);
     this.#markShown(selection, rendered);
-    const story = new Story(this.#statistics, selection);
+    const story = new Story(this.#statistics, selection, this.#overruled);
     const lines = new ExactLines(this.#statistics, this.#seen, selection);
     story.read(this.#unshown(), this.#all, causesIn(bare));
     for (const note of this.#carried) (isOfStory(note) ? story : lines).carry(note);
@@ -287,7 +290,8 @@ class Extract {
   #withoutNotes(): Summary {
     const { nodes, previous, round, splitTurn } = this.#request;
     const before = this.#previous;
-    const last = nodes.at(-1);
+    const [last, known] = [nodes.at(-1), this.#all.at(-1)];
+    const changedAt = changeOf(this.#task, this.#overruled) ?? before.taskChangedAt;
     const files = fileRecords(
       this.#all,
       this.#statistics,
@@ -303,6 +307,8 @@ class Extract {
       firstTurn: previous?.firstTurn ?? nodes[0]?.turn ?? 0,
       lastTurn: last?.turn ?? before.lastTurn,
       ...(last === undefined ? {} : { until: last.index }),
+      ...(known === undefined ? {} : { knownUntil: known.index }),
+      ...(changedAt === undefined ? {} : { taskChangedAt: changedAt }),
       task: this.#task,
       ...(asked === undefined ? {} : { request: asked }),
       facts: mergedByText(before.facts, constraints(this.#hidden)),

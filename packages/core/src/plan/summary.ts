@@ -175,6 +175,10 @@ export interface Summary {
   readonly lastTurn: number;
   /** The index of the last message that it replaces. */
   readonly until?: number;
+  /** The index of the last message that was known when this was made: the state is that after it. */
+  readonly knownUntil?: number;
+  /** The index of a message that changes what the task says. */
+  readonly taskChangedAt?: number;
   /** The first message in which the user asks for something, verbatim. */
   readonly task: string | null;
   readonly request?: LastRequest;

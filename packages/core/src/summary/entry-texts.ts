@@ -67,7 +67,9 @@ export const hasPassed = ({ outcome, error }: ToolOutcome): boolean =>
 
 const TESTS = /\b(?:tests?|pytest|jest|vitest)\b/i;
 const LINTS = /\b(?:lint|clippy|ruff|mypy)\b/i;
-const BUILDS = /\b(?:build|compile|tsc|vet|make)\b/i;
+const BUILDS = /\b(?:build|compile|make)\b/i;
+/** What runs need not have passed these. */
+const TYPES = /\b(?:tsc|vet|mypy|type-?check)\b/i;
 /** Chooses some of the tests. */
 const SOME_TESTS = /\s-(?:-?run|k|t|-grep|-filter)\b|[\w/]\.(?:test|spec)\.|_test\.|\btest_\w/;
 
@@ -79,7 +81,10 @@ const suitesOf = (call: string): readonly string[] =>
 
 /** True if a later run shows that a failure is over: the same kind of check passed, or what failed to build runs. */
 export function settles(later: ToolOutcome, failed: ToolOutcome): boolean {
-  if ((later.at ?? 0) <= (failed.at ?? 0) || !hasPassed(later)) return false;
+  if ((later.at ?? 0) <= (failed.at ?? 0)) return false;
+  if (ranAfter(later, failed)) return true;
+  if (!hasPassed(later)) return false;
+  if (TYPES.test(failed.call)) return TYPES.test(later.call);
   if (TESTS.test(failed.call))
     return (
       TESTS.test(later.call) &&
@@ -89,6 +94,18 @@ export function settles(later: ToolOutcome, failed: ToolOutcome): boolean {
     );
   if (LINTS.test(failed.call)) return LINTS.test(later.call);
   return BUILDS.test(failed.call) && [TESTS, LINTS, BUILDS].some((kind) => kind.test(later.call));
+}
+
+const RAN_TESTS =
+  /--- FAIL|^FAIL\b|^not ok|^\s{0,8}[✗✕✖×]|\b\d+ (?:tests? )?(?:failed|passed|failing|passing)\b/m;
+
+/** True for "a && b" after a failure of "a" alone, if the tests of "b" ran: they run only if "a" passes. */
+function ranAfter({ call, error = '', result = '' }: ToolOutcome, failed: ToolOutcome): boolean {
+  const chain = call.split('&&').map((part) => part.trim());
+  const last = chain.pop() ?? '';
+  return (
+    chain.includes(failed.call.trim()) && TESTS.test(last) && RAN_TESTS.test(`${error}\n${result}`)
+  );
 }
 
 /** A command line says by itself that a shell ran it. */

@@ -27,7 +27,7 @@ function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: stri
   if (by === 'system')
     return { ...own, section: 'From the System Message', text: quoteLines(text) };
   if (by === 'user') {
-    const said = indented(text) + overruled(note);
+    const said = indented(text) + changedMark(note.overruledAt);
     return { ...own, section: 'Conversation', label: `${where} User:`, text: said };
   }
   if (by === 'assistant' && source === undefined)
@@ -71,8 +71,9 @@ function addedLines(text: string, where: string): string {
   return [...block, ...lines.map((line) => `  + ${line}`)].join('\n');
 }
 
-const overruled = ({ overruledAt }: Note): string =>
-  overruledAt === undefined ? '' : ` (m${overruledAt + 1} may change this)`;
+/** Says which message may change what was said. */
+export const changedMark = (at: number | undefined): string =>
+  at === undefined ? '' : ` (m${at + 1} may change this)`;
 
 const place = (at: number | undefined, turn: number): string =>
   at === undefined ? `[turn ${turn}]` : `[m${at + 1}]`;

@@ -29,7 +29,7 @@ import {
   workBefore,
   workText,
 } from './file-texts.ts';
-import { noteLines } from './note-lines.ts';
+import { changedMark, noteLines } from './note-lines.ts';
 import {
   taskWithoutHostText,
   RANK,
@@ -157,8 +157,8 @@ function withoutRepeated(lines: readonly Line[]): readonly Line[] {
 /** More requests than this, and the first of them is hardly the task any more. */
 const FEW_REQUESTS = 1;
 
-function titleOf(section: Section, { until, notes, task }: Summary): string {
-  if (section === 'State' && until !== undefined) return `State at m${until + 1}`;
+function titleOf(section: Section, { until, knownUntil = until, notes, task }: Summary): string {
+  if (section === 'State' && knownUntil !== undefined) return `State at m${knownUntil + 1}`;
   if (section !== 'Task') return section;
   if (isHandedOver(task ?? '')) return 'Handed Over by an Earlier Session, as It Was Then';
   const requests = new Set(notes.filter(({ by }) => by === 'user').map(({ at }) => at));
@@ -185,7 +185,7 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
   return [
     ...(s.task === null || space.taskIsShown === true
       ? []
-      : always('Task', RANK.task, [taskText(s, space)])),
+      : always('Task', RANK.task, [taskText(s, space) + changedMark(s.taskChangedAt)])),
     ...rankedFactLines(s.facts, space),
     ...(s.prose === null ? [] : always('Account', RANK.account, [s.prose])),
     ...stateLines(s, space),

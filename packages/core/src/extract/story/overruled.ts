@@ -17,7 +17,7 @@ const LONGEST = 240;
 const MOST_STATEMENTS = 400;
 /** Says that something is now different from before. */
 const CHANGES =
-  /\b(?:final decision|actually|instead|changed my mind|change of plan|no longer|not any ?more|on second thought|scrap|forget|revert|rather|switch(?:ed)? to|move to|rename|from now on|now (?:use|we)|correction|scratch that|let'?s (?:use|go with)|we (?:will|['’]ll) (?:use|go with)|(?:doch )?lieber|stattdessen|endgültig|en fait|finalement|mejor|en su lugar)\b|改成|改为|代わりに/i;
+  /\b(?:final decision|actually|instead|changed my mind|change of plan|no longer|not any ?more|on second thought|scrap|forget|revert|rather|switch(?:ed)? to|move to|rename|from now on|now (?:use|we)|correction|scratch that|(?:you|we) (?:may|can) (?:now\b|.{1,60}\b(?:now|again|too)\b)|let'?s (?:use|go with)|we (?:will|['’]ll) (?:use|go with)|(?:doch )?lieber|stattdessen|endgültig|en fait|finalement|mejor|en su lugar)\b|改成|改为|代わりに/i;
 /** A later statement that changes something is about an earlier one if it shares this part of its words. */
 const SHARED = 1 / 3;
 const FEW_WORDS = 8;
@@ -25,7 +25,9 @@ const FEW_WORDS = 8;
 const TYPED_CHARS = 2_000;
 
 /** The user's statements that a later one of theirs takes back or changes, with the message that does so. */
-export function overruledStatements(nodes: readonly Node[]): ReadonlyMap<string, number> {
+export type Overruled = ReadonlyMap<string, number>;
+
+export function overruledStatements(nodes: readonly Node[]): Overruled {
   const said = nodes.flatMap(statementsIn).slice(-MOST_STATEMENTS);
   const overruled = new Map<string, number>();
   const facts = said.map(({ text, turn }): Fact => ({
@@ -45,6 +47,13 @@ export function overruledStatements(nodes: readonly Node[]): ReadonlyMap<string,
         overruled.set(earlier.text, later.at);
   }
   return overruled;
+}
+
+/** The message that changes what a text says. */
+export function changeOf(text: string | null, overruled: Overruled): number | undefined {
+  if (text === null) return undefined;
+  for (const [statement, at] of overruled) if (text.includes(statement)) return at;
+  return undefined;
 }
 
 function statementsIn(node: Node): readonly Statement[] {

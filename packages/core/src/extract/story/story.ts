@@ -15,7 +15,7 @@ import {
   type Role,
 } from './agent-words.ts';
 import { answersIn, questionsIn, questionWithOption, type Answers } from './answers.ts';
-import { overruledStatements } from './overruled.ts';
+import { changeOf, type Overruled } from './overruled.ts';
 import { passagesOf, type Passage } from './passages.ts';
 import { expandedCommands, isProseLine, saidByUser } from './user-words.ts';
 
@@ -51,19 +51,18 @@ interface LeadGroup extends Group {
 /** What the user and the agent said, passage by passage, as candidates of a selection. */
 export class Story {
   readonly #statistics: AnchorStatistics;
+  readonly #overruled: Overruled;
   readonly #selection: Selection;
   readonly #offered: Offered[] = [];
   readonly #seen = new Set<string>();
   readonly #answersChars: number;
 
-  constructor(statistics: AnchorStatistics, selection: Selection) {
+  constructor(statistics: AnchorStatistics, selection: Selection, overruled: Overruled) {
     this.#statistics = statistics;
+    this.#overruled = overruled;
     this.#selection = selection;
     this.#answersChars = Math.max(LEAST_ANSWERS_CHARS, selection.spaceChars * ANSWERS_SHARE);
   }
-
-  /** The user's statements that a later one changes, with the message that does so. */
-  #overruled: ReadonlyMap<string, number> = new Map();
 
   /**
    * Takes what was said in some messages; `all` are those by which the role of each message is known. Remarks in
@@ -74,7 +73,6 @@ export class Story {
     all: readonly Node[],
     elsewhere: ReadonlySet<number> = new Set(),
   ): void {
-    this.#overruled = overruledStatements(all);
     const roles = rolesOf(all);
     const reported = new Set(
       all.filter(({ index }) => /report/.test(roles.get(index) ?? '')).map(({ turn }) => turn),
@@ -193,11 +191,6 @@ export class Story {
     this.#offered.push(offered);
   }
 
-  #overruledAt(text: string): number | undefined {
-    for (const [statement, at] of this.#overruled) if (text.includes(statement)) return at;
-    return undefined;
-  }
-
   /** The user's own words within a share of the space: the first message, then the newest. */
   takeOwnWords(spaceChars: number): void {
     const own = this.#offered.filter(({ isOwn }) => isOwn);
@@ -279,7 +272,7 @@ export class Story {
       const { lead } = group as LeadGroup;
       const isSaid = led.has(group) || (before?.at === note.at && before?.text === lead);
       const text = passage.kind === 'code' ? `\`\`\`\n${note.text}\n\`\`\`` : note.text;
-      const overruledAt = note.by === 'user' ? this.#overruledAt(note.text) : undefined;
+      const overruledAt = note.by === 'user' ? changeOf(note.text, this.#overruled) : undefined;
       const parts = [
         ...(gap && !text.startsWith(GAP) ? [GAP] : []),
         ...(lead === '' || isSaid ? [] : [lead]),

@@ -46,7 +46,7 @@ function warningOf(event: CompactionEvent): readonly [subject: string, line?: st
   if (event.kind !== 'externalized' || event.strategy !== 'first-sight') return [event.kind];
   return [
     event.strategy,
-    `a new tool result was shortened by ${event.freed} tokens to fit the window; bobbin.tools let the model read all of it`,
+    `a new tool result was shortened by ${event.freed} tokens to fit the window; with bobbin.tools the model could read all of it`,
   ];
 }
 
