@@ -78,6 +78,64 @@ test('what still fails, what failed again in the same way, and what nobody expla
   );
 });
 
+const ran = (command: string, output: string): readonly Message[] =>
+  round('bash', { command }, output);
+const CONFLICT = 'CONFLICT (content): Merge conflict in a.go';
+const RAN = '1 tests passed';
+
+for (const [failing, output, later, isSolved] of [
+  ['go test ./...', failed('TestA'), 'go test ./...', true],
+  ['go test ./a', failed('TestA'), 'go test ./b', false],
+  ['go test ./a', failed('TestA'), 'go test ./...', true],
+  ['pytest tests/test_a.py', 'FAILED tests/test_a.py::test_a', 'pytest tests/test_b.py', false],
+  ['pytest tests/test_a.py', 'FAILED tests/test_a.py::test_a', 'pytest', true],
+  ['git merge feature', CONFLICT, 'git merge --abort', false],
+  ['git merge feature', CONFLICT, 'git merge --continue', true],
+  ['git merge feature', CONFLICT, 'git commit -m merged', true],
+  ['npx tsc -p .', 'a.ts(3,1): error TS2304: no name', 'npx tsc --version', false],
+  ['npx tsc -p .', 'a.ts(3,1): error TS2304: no name', 'npm test', false],
+  ['golangci-lint run', '(eval):1: command not found: golangci-lint', 'golangci-lint run', false],
+] as const)
+  test(`"${failing}" ${isSolved ? 'is' : 'is not'} solved by "${later}"`, () => {
+    const { problems = [] } = problemsOf([
+      user('Go.'),
+      ...ran(failing, output),
+      ...edit('a.go', CAUSE),
+      ...ran(later, RAN),
+    ]);
+    assert.deepEqual(
+      problems.map(({ call: name, solvedBy }) => [name, solvedBy]),
+      isSolved ? [[failing, failing === later ? undefined : later]] : [],
+    );
+  });
+
+const at = (line: number): string => `src/a.go:${line}:1: undefined: readRows`;
+
+test('an error with another number is the same error', () => {
+  assert.deepEqual(
+    problemCalls([
+      ...run(at(3)),
+      ...edit('a.go', CAUSE),
+      ...run(at(7)),
+      ...edit('a.go', 'Let me try again.'),
+      ...run(PASSED),
+    ]),
+    [],
+  );
+});
+
+test('failures that nobody explained do not take the place of explained ones', () => {
+  const silent = Array.from({ length: 14 }, (_, i) => [
+    ...run(failed(`Test${'abcdefghijklmn'[i]}`)),
+    ...edit('b.go', 'Next.'),
+    ...run(PASSED),
+  ]).flat();
+  assert.deepEqual(
+    problemCalls([...run(failed('TestHash')), ...edit('a.go', CAUSE), ...run(PASSED), ...silent]),
+    ['--- FAIL: TestHash'],
+  );
+});
+
 test('what a person says in between ends what belongs to a failure', () => {
   assert.deepEqual(
     problemCalls([

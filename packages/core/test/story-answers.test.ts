@@ -135,9 +135,16 @@ test('what was done in each turn comes before what the agent explained', () => {
   assert.match(shown, /Agent: Rows are kept in a tree, and the tree is written every minute\./);
 });
 
-const proposal = (name: string): string =>
-  `I would keep the totals in ${name}, since a reader of the ledger then finds each of them at once. Shall I?`;
+const INTRODUCTION = Array.from(
+  { length: 3 },
+  (_, i) =>
+    `Part ${i} of the ledger was written long before the rest of it, and nobody has looked at its pages since that time, as far as one can see from the notes of those who wrote it down back then for us.`,
+).join('\n\n');
 
+const proposal = (name: string): string =>
+  `${INTRODUCTION}\n\nI would keep the totals in ${name}, since a reader of the ledger then finds each of them at once.\n\nShall I?`;
+
+/** What is shown after an answer that is too long to be shown with its question. */
 const afterAnswer = (answer: string): string =>
   text(
     [
@@ -145,17 +152,59 @@ const afterAnswer = (answer: string): string =>
       assistant(proposal('one table')),
       user('That is what I had in mind for this quarter, so do it soon.'),
       assistant(proposal('two files')),
-      user(answer),
+      user(
+        `${answer} I want one that is sorted by day and not by branch, as it was in all of the years before this one.`,
+      ),
       ...round('bash', { command: 'ls' }, 'ledger'),
     ],
-    150,
+    250,
   );
 
-test('what the user objects to gives way to older proposals that they take', () => {
-  const refused = afterAnswer('But then nobody can sort them.');
-  assert.match(refused, /one table/);
-  assert.doesNotMatch(refused, /two files/);
-  assert.match(afterAnswer('Then everybody can sort them.'), /two files/);
+test('a proposal that the user objects to gives way', () => {
+  assert.match(afterAnswer('Then'), /two files/);
+  assert.doesNotMatch(afterAnswer('But'), /two files/);
+});
+
+test('a short refusal is shown with the question that it answers', () => {
+  const filler = Array.from({ length: 6 }, (_, i) => [
+    user(`Go on with part ${i} of the import.`),
+    assistant(
+      `Part ${i} of the import keeps its ${i * 31} rows, because they are read again later.`,
+    ),
+  ]).flat();
+  for (const answer of ['No, keep it.', 'OK, keep it.', 'No problem, go ahead.'])
+    for (const tokens of [400, 500])
+      assert.match(
+        text(
+          [
+            user('Clean up.'),
+            assistant('The old tables are empty. Should I drop the table legacy_orders?'),
+            user(answer),
+            ...filler,
+          ],
+          tokens,
+        ),
+        /Should I drop the table legacy_orders\?/,
+        `${answer} ${tokens}`,
+      );
+});
+
+const tested = (output: string, said: string): readonly Message[] => {
+  const asked = call('bash', { command: 'npm test' });
+  return [assistant(said, asked), result(asked, output)];
+};
+
+test('a remark keeps what it says besides the cause of a failure', () => {
+  const shown = text([
+    user('Mend the parser.'),
+    ...tested('--- FAIL: TestRows (0.1s)', 'I run the tests.'),
+    ...tested(
+      'ok  parser  0.2s',
+      'The replica listens on orders-db-9:5433 now. The parser loses the last row because the loop ends too early.',
+    ),
+  ]);
+  assert.match(shown, /5433/);
+  assert.equal(shown.split('because the loop ends too early').length, 2, 'said once');
 });
 
 test('a sentence that only introduces a report is left out', () => {
@@ -168,6 +217,14 @@ test('a sentence that only introduces a report is left out', () => {
   ]);
   assert.match(shown, /Agent: The hook reads the status twice\./);
   assert.doesNotMatch(shown, /comprehensive|summarize/);
+});
+
+test('a short first sentence before code with an introduction is kept', () => {
+  const said = 'Port 8443 is taken by nginx.\n\nRun this:\n```\nnpm start\n```\n\nThen wait.';
+  assert.match(
+    text([user('Why?'), assistant(said), user('Thanks.')]),
+    /Port 8443 is taken by nginx/,
+  );
 });
 
 test('a short first sentence is shown only with what follows it', () => {

@@ -48,10 +48,21 @@ const WORK = [
     at: 0,
     until: 11,
     files: ['widths.ts', 'table.ts'],
-    checks: { 'npm run build': true, 'npm test': true },
+    changedAt: 7,
+    checks: [
+      { kind: 'npm run build', hasPassed: true, at: 5 },
+      { kind: 'npm test', hasPassed: true, at: 9 },
+    ],
   },
-  { turn: 2, at: 12, until: 17, files: ['printer.go'], checks: { 'go test': false } },
-  { turn: 4, at: 20, until: 22, files: ['printer_test.go'], checks: {} },
+  {
+    turn: 2,
+    at: 12,
+    until: 17,
+    files: ['printer.go'],
+    changedAt: 13,
+    checks: [{ kind: 'go test', hasPassed: false, at: 15 }],
+  },
+  { turn: 4, at: 20, until: 22, files: ['printer_test.go'], changedAt: 21, checks: [] },
 ];
 
 test('C6 what was done in each turn is known: changed files, and checks by how they ended', () => {
@@ -70,11 +81,38 @@ test('the conversation shows after each earlier request what was done for it', (
   assert.match(shown, /\n\[m2–m12\] Work: changed widths\.ts, table\.ts; checks passed\n/);
   assert.match(
     shown,
-    /\n\[m13\] User: Now the printer\.\n\[m14–m18\] Work: changed printer\.go; failed at the end: go test\n/,
+    /\n\[m13\] User: Now the printer\.\n\[m14–m18\] Work: changed printer\.go; failed when last run: go test\n/,
   );
   // What was done for the last request is part of the state.
   assert.doesNotMatch(shown, /Work: changed printer_test/);
   assert.match(shown, /\n- Changed for the request in m21, [^\n]*: printer_test\.go$/);
+});
+
+const workShown = (...messages: readonly Message[]): readonly string[] =>
+  [
+    ...renderSummary(
+      extracted(thread(user('Go.'), ...messages, assistant('Done.'), user('Thanks.')).path()),
+    ).matchAll(/Work: (.*)/g),
+  ].map(([, line = '']) => line);
+
+test('checks that ran before the last edits, or do not say that they passed, do not pass', () => {
+  const passed = run('npm test', '12 tests passed');
+  assert.deepEqual(workShown(...edit('/repo/a.ts'), ...passed), ['changed a.ts; checks passed']);
+  assert.deepEqual(workShown(...passed, ...edit('/repo/a.ts')), [
+    'changed a.ts; checks passed before the last edits',
+  ]);
+  assert.deepEqual(
+    workShown(...edit('/repo/a.ts'), ...run('npm test 2>&1 | tail -3', '12 tests ran')),
+    ['changed a.ts'],
+  );
+});
+
+test('arguments of a tool are no name of a check', () => {
+  const [shown] = workShown(
+    ...edit('/repo/a.ts'),
+    ...round('run_tests', { suite: 'test', token: 'x' }, '--- FAIL: TestX\n1 failed'),
+  );
+  assert.equal(shown, 'changed a.ts; failed when last run: run_tests');
 });
 
 test('changed files that have no space for a line of their own are named', () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Message } from '@bobbin/core';
-import { renderSummary } from '@bobbin/core/internal';
+import type { Message, Summary } from '@bobbin/core';
+import { extract, renderSummary } from '@bobbin/core/internal';
 import { assistant, user } from '@bobbin/testing';
-import { extracted, round } from './extracted.ts';
+import { counter, extracted, nodesOf, round } from './extracted.ts';
 
 const edit = (path: string, before: string, after: string): readonly Message[] =>
   round('edit', { file_path: `/repo/${path}`, old_string: before, new_string: after }, 'edited');
@@ -39,4 +39,46 @@ test('a call that was taken back, and a comment, are no calls', () => {
 test('what was added for an earlier request is not named', () => {
   const later = [assistant('Done.'), user('Thanks. Look at the log, please.')];
   assert.deepEqual(uncalled(edit('rows.go', 'x', ADDED), later), []);
+});
+
+test('other code of the same name is not what was added', () => {
+  const added = edit('rows.go', 'x', ADDED);
+  assert.deepEqual(uncalled(added, edit('main.go', 'this.readRows(x)', 'readRows(x)')), []);
+  const here = edit(
+    'main.ts',
+    "import { readRows } from 'lib';",
+    "import { readRows } from './a';",
+  );
+  assert.deepEqual(uncalled(added, here), []);
+  const shell = round('bash', { command: "cat > b.go <<'EOF'\nreadRows()\nEOF" }, '');
+  assert.deepEqual(uncalled(added, shell), []);
+  const read = round('read', { file_path: '/repo/rows.go' }, '1\tfunc readRows() {}');
+  const written = round('write', { file_path: '/repo/rows.go', content: ADDED }, 'written');
+  assert.deepEqual(uncalled(read, written), []);
+});
+
+test('methods, blocks and names of the language are no functions', () => {
+  const lines = [
+    'class A {',
+    '  constructor() {',
+    '  }',
+    '  #helper(n) {',
+    '  }',
+    'withContext(io) {',
+    '}',
+  ];
+  assert.deepEqual(uncalled(edit('a.ts', 'x', lines.join('\n'))), []);
+  assert.deepEqual(uncalled(edit('a.py', 'x', 'def __init__(self):')), []);
+});
+
+test('nothing is said if an earlier summary has a part of the request', () => {
+  const nodes = nodesOf([
+    user('Read the rows.'),
+    ...edit('main.go', 'run()', 'run(readRows("a"))'),
+    ...edit('rows.go', 'x', ADDED),
+  ]);
+  const make = (from: number, to: number, previous: Summary | null): Summary =>
+    extract({ nodes: nodes.slice(from, to), previous, task: null, round: 1, counter });
+  assert.deepEqual(make(3, 5, make(0, 3, null)).uncalled, []);
+  assert.deepEqual(make(0, 5, null).uncalled, []);
 });

@@ -349,9 +349,9 @@ function taskOf(given: string | null, nodes: readonly Node[]): string | null {
   return null;
 }
 
-/** The messages whose words are shown with a solved problem. */
-const causesIn = ({ problems = [] }: Summary): ReadonlySet<number> =>
-  new Set(problems.map(({ saidAt }) => saidAt));
+/** What is shown with solved problems, by the message that says it. */
+const causesIn = ({ problems = [] }: Summary): ReadonlyMap<number, string> =>
+  new Map(problems.map(({ saidAt, said }) => [saidAt, said]));
 
 /** What a person or the agent said. */
 const isOfStory = ({ source, by }: Note): boolean =>

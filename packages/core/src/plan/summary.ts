@@ -102,6 +102,13 @@ export interface RepositoryEvent {
   readonly at: number;
 }
 
+/** The last run of a kind of check in a turn. */
+export interface TurnCheck {
+  readonly kind: string;
+  readonly hasPassed: boolean;
+  readonly at: number;
+}
+
 /** What the agent did in a turn. */
 export interface TurnWork {
   readonly turn: number;
@@ -110,8 +117,10 @@ export interface TurnWork {
   readonly until: number;
   /** The names of the files that it changed. */
   readonly files: readonly string[];
-  /** The kinds of checks that it ran, and whether the last run of each passed. */
-  readonly checks: Readonly<Record<string, boolean>>;
+  /** The index of the last message that changed a file; absent if none did. */
+  readonly changedAt?: number;
+  /** The last run of each kind of check, with the message that ran it. */
+  readonly checks: readonly TurnCheck[];
 }
 
 /** A command that failed and works since. */
@@ -128,6 +137,8 @@ export interface Problem {
   readonly files: readonly string[];
   /** The index of the message whose run passed. */
   readonly solvedAt: number;
+  /** The call of that run, if it is another one. */
+  readonly solvedBy?: string;
 }
 
 /** What a person asked for last. */

@@ -79,6 +79,10 @@ const suitesOf = (call: string): readonly string[] =>
     ([, task, tag]) => task ?? tag ?? '',
   );
 
+/** The files and folders that a call is about: "./..." is all of them. */
+const targetsOf = (call: string): readonly string[] =>
+  call.split(/\s+/).filter((word) => /^[\w.@-]*\/[\w./@-]+$/.test(word) && !word.includes('...'));
+
 /** True if a later run shows that a failure is over: the same kind of check passed, or what failed to build runs. */
 export function settles(later: ToolOutcome, failed: ToolOutcome): boolean {
   if ((later.at ?? 0) <= (failed.at ?? 0)) return false;
@@ -88,7 +92,8 @@ export function settles(later: ToolOutcome, failed: ToolOutcome): boolean {
   if (TESTS.test(failed.call))
     return (
       TESTS.test(later.call) &&
-      (!SOME_TESTS.test(later.call) || SOME_TESTS.test(failed.call)) &&
+      ((!SOME_TESTS.test(later.call) && targetsOf(later.call).length === 0) ||
+        later.call === failed.call) &&
       (suitesOf(later.call).some((suite) => /^(?:all|ci)$/.test(suite)) ||
         suitesOf(failed.call).every((suite) => suitesOf(later.call).includes(suite)))
     );
@@ -112,6 +117,8 @@ function ranAfter({ call, error = '', result = '' }: ToolOutcome, failed: ToolOu
 const SHELL =
   /^(?:bash|sh|zsh|shell|local_shell|terminal|exec(?:ute)?(?:_\w+)?|run_\w*(?:command|cmd|shell)\w*)$/i;
 
+export const isShell = ({ tool }: ToolOutcome): boolean => SHELL.test(tool);
+
 /** Commands whose outcome the next edit may change: the last word of a name or a path says so. */
 const CHECKS =
   /(?:^|[\s;&|("'])[\w./@:-]{0,120}?\b(?:tests?|pytest|jest|vitest|lint|build|check|tsc|vet|clippy|mypy|ruff|compile|make)\b(?!-)[\w:]{0,40}(?:\.\w{1,4})?(?=$|[\s;&|)"'])/i;
@@ -123,6 +130,13 @@ const VERDICT =
 export function isCheck(one: ToolOutcome): boolean {
   return CHECKS.test(one.call) && (!hasPassed(one) || VERDICT.test(one.result ?? ''));
 }
+
+const PASSES =
+  /\b(?:ok|pass\w*|succe\w+|clean|(?:0|no) (?:\w+ )?(?:issues?|errors?|problems?|warnings?|failures?)|built|up to date)\b/i;
+
+/** True for a run of which the host or its own words say that it passed. */
+export const saysPassed = ({ guessed, result = '' }: ToolOutcome): boolean =>
+  guessed !== true || PASSES.test(result);
 
 const MOST_FAILING = 3;
 const CALL_CHARS = 120;
@@ -196,9 +210,11 @@ const LEAST_ERROR_LINES = 5;
 const NEWEST_SHARE = 0.7;
 
 /** What failed and works since, with its cause in the agent's words and the error as the tool returned it. */
-export function problemText({ at, call, error, said, files, solvedAt }: Problem): string {
+export function problemText(problem: Problem): string {
+  const { at, call, error, said, files, solvedAt, solvedBy } = problem;
   const changed = files.length === 0 ? '' : ` after changes in ${files.join(', ')}`;
-  const head = `- [m${at + 1}] ${oneLine(call, CALL_CHARS)} failed, passed in m${solvedAt + 1}${changed}: ${said}`;
+  const by = solvedBy === undefined ? '' : `${oneLine(solvedBy, CALL_CHARS)} `;
+  const head = `- [m${at + 1}] ${oneLine(call, CALL_CHARS)} failed, ${by}passed in m${solvedAt + 1}${changed}: ${said}`;
   return `${head}\n${quoteLines(error)}`;
 }
 

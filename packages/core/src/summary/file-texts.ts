@@ -68,18 +68,19 @@ export function workBefore({ work = [], request, until = -1 }: Summary): readonl
 }
 
 /** What was done in a turn, in one line. */
-export function workText({ at, until, files, checks }: TurnWork): string {
+export function workText({ at, until, files, checks, changedAt = -1 }: TurnWork): string {
   const more = files.length > MOST_NAMED ? ` and ${files.length - MOST_NAMED} more` : '';
-  const failed = Object.keys(checks).filter((kind) => checks[kind] === false);
-  const done = [
-    files.length === 0 ? '' : `changed ${files.slice(-MOST_NAMED).join(', ')}${more}`,
+  const failed = checks.filter(({ hasPassed }) => !hasPassed).map(({ kind }) => kind);
+  const isOld = checks.every((check) => check.at < changedAt);
+  const ended =
     failed.length > 0
-      ? `failed at the end: ${failed.join(', ')}`
-      : Object.keys(checks).length > 0
-        ? 'checks passed'
-        : '',
+      ? `failed when last run: ${failed.join(', ')}`
+      : `checks passed${isOld ? ' before the last edits' : ''}`;
+  const done = [
+    ...(files.length === 0 ? [] : [`changed ${files.slice(-MOST_NAMED).join(', ')}${more}`]),
+    ...(checks.length === 0 ? [] : [ended]),
   ];
-  return `[m${at + 2}–m${until + 1}] Work: ${done.filter((text) => text !== '').join('; ')}`;
+  return `[m${at + 2}–m${until + 1}] Work: ${done.join('; ')}`;
 }
 
 /** A plan is worked through file by file: if some files that the task names were changed, the others of their kind. */

@@ -141,7 +141,7 @@ export class Evidence {
 
   /** The words that the messages have beside a number of a claim. */
   besideNumber(digits: string): ReadonlySet<string> {
-    this.#besideNumbers ??= wordsBesideNumbers(this.#texts, [...this.#claims.keys()]);
+    this.#besideNumbers ??= wordsBesideNumbers(this.#originals, [...this.#claims.keys()]);
     return this.#besideNumbers.get(digits) ?? new Set();
   }
 

@@ -42,10 +42,13 @@ interface Beside {
 const TOKEN =
   /(?<![\p{L}\p{N}_.])(?:\d{1,3}(?:[,_'’\u00a0\u202f]\d{3})+(?!\d)|\d{1,2}(?: \d{3})+(?!\d)|\d+)(?:\.\d+)?(?![\p{L}_]*\d|\.\d|[km]\b)|[\p{L}_][\p{L}\p{N}_]*/gu;
 const REACH = 2;
+/** The work for a line grows with the square of its length. */
+const LONGEST_LINE = 2_000;
 const LEADS = /^[\s>+-]*$/;
 
 /** The numbers of a line, as far as words are beside them. */
 function numbersIn(line: string): readonly NumberInLine[] {
+  if (line.length > LONGEST_LINE) return [];
   const tokens = [...line.matchAll(TOKEN)];
   return tokens.flatMap((one, i) => {
     const { 0: token, index } = one;

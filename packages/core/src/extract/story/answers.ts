@@ -10,7 +10,7 @@ const SHORT_ANSWER_CHARS = 100;
 
 /** How an answer begins that does not take what the agent proposes. */
 const OBJECTS =
-  /^\W*(?:but|no|nope|wait|hm+|actually|not|don['’]?t|i (?:don['’]?t|disagree)|that['’]?s (?:not|wrong)|that (?:is|was) (?:not|wrong)|you (?:didn['’]?t|can['’]?t|couldn['’]?t|missed))\b/i;
+  /^\W*(?!no (?:problem|worries|objections?)|not (?:bad|a problem))(?:but|no|nope|wait|hm+|actually|not|don['’]?t|i (?:don['’]?t|disagree)|that['’]?s (?:not|wrong)|that (?:is|was) (?:not|wrong)|you (?:didn['’]?t|can['’]?t|couldn['’]?t|missed))\b/i;
 
 /** What the user answers to the agent. */
 export interface Answers {
@@ -33,7 +33,7 @@ export function answersIn(nodes: readonly Node[]): Answers {
     if (last !== undefined && words !== '') {
       const isShort = words.length <= SHORT_ANSWER_CHARS && !words.includes('?');
       if (OBJECTS.test(words) && asks(last)) refused.add(last.index);
-      else if (isShort || NAMES_OPTION.test(words)) asked.set(last.index, words);
+      if (isShort || NAMES_OPTION.test(words)) asked.set(last.index, words);
       const question = words.length <= BRIEF_CHARS ? lastQuestion(textOf(last.message)) : undefined;
       if (question !== undefined) questions.set(node.index, question);
     }

@@ -89,14 +89,34 @@ const SIGNATURE_CHARS = 90;
 
 /** A function with its parameters and its result; only the name if they do not fit, and for everything else. */
 function signature(line: string, name: string): string {
-  const rest = line.slice(line.indexOf(name) + name.length).replace(/\s*(?:\s\{.*|=>.*|[:{])$/, '');
-  const isFunction = rest.startsWith('(') && rest.includes(')') && !/^test|^Test/.test(name);
-  return isFunction && rest.length <= SIGNATURE_CHARS ? name + rest : name;
+  const rest = line.slice(line.indexOf(name) + name.length);
+  const end = /^test|^Test/.test(name) ? 0 : parametersEnd(rest);
+  if (end === 0) return name;
+  const [result = ''] = rest.slice(end).split(/\s\{|\s?=>|[:{]\s*$/);
+  const whole = rest.slice(0, end) + result.trimEnd();
+  return whole.length <= SIGNATURE_CHARS ? name + whole : name;
 }
 
-/** The functions that some lines declare. */
-export const functionsIn = (text: string): readonly string[] =>
-  [...declaredIn(text)].filter(([name, line]) => line !== name).map(([name]) => name);
+/** Where the parameters end that a text begins with; 0 if it does not, or if they go on in the next line. */
+function parametersEnd(text: string): number {
+  if (!text.startsWith('(')) return 0;
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === '(') depth++;
+    else if (text[i] === ')' && --depth === 0) return i + 1;
+  }
+  return 0;
+}
+
+/** A word that only functions are declared with. */
+const FUNCTION =
+  /^\s*(?:(?:export|default|public|private|protected|static|async|pub|override)\s+)*(?:func(?:tion)?\*?|def|fn)\s+(?:\([^)\n]{0,80}\)\s*)?([A-Za-z_$][\w$]*)\s*[(<[]/;
+
+/** The functions that some lines declare with such a word. */
+export function functionsIn(text: string): ReadonlySet<string> {
+  const names = outsideTemplates(text.split('\n')).map((line) => FUNCTION.exec(line)?.[1] ?? '');
+  return new Set(names.filter((name) => name.length > 1 && !COMMON.test(name)));
+}
 
 const SURROUNDINGS_CHARS = 20_000;
 

@@ -304,7 +304,8 @@ function outcomeOf(
 
 const PIPED = /\|\s*(?:tail|head|cat|grep|sed|less|more)\b/;
 /** What only shortens or joins the output. */
-const VIEWERS = /(?:\s*2>&1|\s*\|\s*(?:tail|head|cat)(?:\s+-[\w=]+(?:\s+\d+)?)*)+\s*$/;
+const VIEWERS =
+  /(?:\s{0,20}2>&1|\s{0,20}\|\s{0,20}(?:tail|head|cat)(?:\s{1,20}-[\w=]{1,20}(?:\s{1,20}\d{1,9})?){0,9}){1,9}\s{0,20}$/;
 
 /** What a call runs. Undefined for calls that read, search, edit files or keep a task list. */
 function runOf(call: CallPart): { readonly kind: string; readonly line: string } | undefined {

@@ -37,7 +37,7 @@ interface SolvedRun {
   readonly solving: Run;
 }
 
-/** The newest failures that are over, oldest first. */
+/** The failures that are over, oldest first. */
 function solvedRuns(runs: readonly Run[]): readonly SolvedRun[] {
   const next = new Map<string, Run>();
   const passed: Run[] = [];
@@ -47,8 +47,8 @@ function solvedRuns(runs: readonly Run[]): readonly SolvedRun[] {
     if (hasPassed(outcome)) {
       passed.unshift(run);
       passed.splice(MOST_PASSED);
-    } else if (solved.length < MOST_PROBLEMS && isOfWork(outcome)) {
-      const solving = passed.find((one) => one.kind === kind || settles(one.outcome, outcome));
+    } else if (isOfWork(outcome)) {
+      const solving = passed.find((one) => solves(one, run));
       const again = next.get(kind) ?? solving;
       if (solving !== undefined && !isStillThere(outcome.error, again?.outcome.error))
         solved.unshift({ failed: run, next: again ?? solving, solving });
@@ -58,10 +58,22 @@ function solvedRuns(runs: readonly Run[]): readonly SolvedRun[] {
   return solved;
 }
 
+/** Ends an operation without doing it, or does nothing. */
+const GIVES_UP = /\s--?(?:abort|skip|quit|version|help|collect-only|no-run|dry-run)\b/;
+const GOES_ON = /\bgit (?:-C \S+ )?(?:\w[\w-]* --continue|commit)\b/;
+
+/** True if a run that passed shows that a failure is over. */
+function solves({ outcome: later }: Run, { outcome: failed }: Run): boolean {
+  if (GIVES_UP.test(later.call)) return false;
+  if (hasConflict(failed)) return later.call === failed.call || GOES_ON.test(later.call);
+  return later.call === failed.call || settles(later, failed);
+}
+
+const hasConflict = ({ error }: ToolOutcome): boolean => error?.includes('CONFLICT') === true;
+
 /** A check that failed, or a conflict: not a command that is missing or was given wrongly. */
 const isOfWork = (outcome: ToolOutcome): boolean =>
-  (isCheck(outcome) || outcome.error?.includes('CONFLICT') === true) &&
-  !/command not found/.test(outcome.error ?? '');
+  (isCheck(outcome) || hasConflict(outcome)) && !/command not found/.test(outcome.error ?? '');
 
 /** Numbers change with every edit. */
 const withoutNumbers = (text: string): string => text.replace(/\d+/g, '0');
@@ -93,6 +105,7 @@ function problemOf(
     saidAt: said.index,
     files: [...new Set(files.map(({ path }) => nameOf(path)))],
     solvedAt: startOf(solving),
+    ...(solving.outcome.call === call ? {} : { solvedBy: solving.outcome.call }),
   };
 }
 

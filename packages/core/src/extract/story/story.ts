@@ -16,7 +16,7 @@ import {
 } from './agent-words.ts';
 import { answersIn, questionsIn, questionWithOption, type Answers } from './answers.ts';
 import { changeOf, type Overruled } from './overruled.ts';
-import { passagesOf, type Passage } from './passages.ts';
+import { passagesOf, sentences, type Passage } from './passages.ts';
 import { expandedCommands, isProseLine, saidByUser } from './user-words.ts';
 
 /** The scale on which merit is compared with the need of anchors, per character. */
@@ -65,14 +65,10 @@ export class Story {
   }
 
   /**
-   * Takes what was said in some messages; `all` are those by which the role of each message is known. Remarks in
-   * messages of `elsewhere` are shown in another section.
+   * Takes what was said in some messages; `all` are those by which the role of each message is known. What `elsewhere`
+   * has of a message is shown in another section.
    */
-  read(
-    nodes: readonly Node[],
-    all: readonly Node[],
-    elsewhere: ReadonlySet<number> = new Set(),
-  ): void {
+  read(nodes: readonly Node[], all: readonly Node[], elsewhere: ReadonlyMap<number, string>): void {
     const roles = rolesOf(all);
     const reported = new Set(
       all.filter(({ index }) => /report/.test(roles.get(index) ?? '')).map(({ turn }) => turn),
@@ -86,15 +82,16 @@ export class Story {
       const role = roles.get(node.index);
       if (node.message.role !== 'assistant' || role === undefined) continue;
       if (role !== 'step') this.#report(node, role, answers);
-      else if (!elsewhere.has(node.index)) this.#remark(node, reported.has(node.turn));
+      else this.#remark(node, reported.has(node.turn), elsewhere.get(node.index) ?? '');
     }
   }
 
   /** What the agent says between two calls. If its turn has a report, only what it finds. */
-  #remark(node: Node, isReported: boolean): void {
+  #remark(node: Node, isReported: boolean, elsewhere: string): void {
     for (const passage of withOpening(passagesOf(saidByAgent(node.message)))) {
       const { kind } = passage;
-      const text = kind === 'prose' ? withoutAnnouncements(passage.text) : passage.text;
+      const said = kind === 'prose' ? withoutAnnouncements(passage.text) : passage.text;
+      const text = elsewhere === '' ? said : withoutSentences(said, elsewhere);
       if (text === '' || saysNothing(text) || introduces(passage)) continue;
       if (isReported && !isFinding(text)) continue;
       const merit = MERIT.agent * meritOf(passage, 'step', this.#statistics.end - node.index);
@@ -109,15 +106,16 @@ export class Story {
     if (option !== undefined) this.#add(option, node, 'assistant', MERIT.agent, { isAsked: true });
     const questions = answer === undefined || option !== undefined ? NONE : questionsIn(passages);
     const isRefused = refused.has(node.index);
-    const share = MERIT.agent * (isRefused ? REFUSED_SHARE : 1);
     for (const passage of passages) {
       const text = withoutPreamble(passage.text);
       if (text === '' || saysNothing(text) || introduces(passage)) continue;
-      const merit = share * meritOf(passage, role, this.#statistics.end - node.index);
+      const isAsked = questions.has(passage);
+      const share = isRefused && !isAsked ? REFUSED_SHARE : 1;
+      const merit = MERIT.agent * share * meritOf(passage, role, this.#statistics.end - node.index);
       this.#add({ ...passage, text }, node, 'assistant', merit, {
         isFinal: role === 'final report' && !isRefused,
         isReport: true,
-        isAsked: questions.has(passage),
+        isAsked,
       });
     }
   }
@@ -336,9 +334,7 @@ function withOpening(passages: readonly Passage[]): readonly Passage[] {
   if (first === undefined || second === undefined || first.kind !== 'prose') return passages;
   if (first.text.length > OPENING_SENTENCE_CHARS) return passages;
   if (second.kind !== 'prose')
-    return second.lead === ''
-      ? [{ ...second, lead: first.text }, ...passages.slice(2)]
-      : passages.slice(1);
+    return second.lead === '' ? [{ ...second, lead: first.text }, ...passages.slice(2)] : passages;
   const lead = second.lead === '' ? '' : `${second.lead}\n`;
   const both = { ...first, text: `${first.text}\n${lead}${second.text}` };
   return [both, ...passages.slice(2)];
@@ -347,6 +343,12 @@ function withOpening(passages: readonly Passage[]): readonly Passage[] {
 /** True for a last line that introduces something which a call shows. */
 const introduces = ({ text, kind }: Passage): boolean =>
   kind === 'prose' && /[:：]\W{0,3}$/.test(text);
+
+/** A text without the sentences that another text has. */
+const withoutSentences = (text: string, other: string): string =>
+  sentences(text)
+    .filter((sentence) => !other.includes(sentence.trim()))
+    .join(' ');
 
 const NONE: ReadonlySet<Passage> = new Set();
 function isMostlyProse(text: string): boolean {

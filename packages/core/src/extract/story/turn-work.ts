@@ -1,7 +1,13 @@
 import { groupedBy } from '../../check/list.ts';
 import { callsOf, startsTurn } from '../../message/message.ts';
-import type { Summary, ToolOutcome, TurnWork } from '../../plan/summary.ts';
-import { hasPassed, isCheck, tellingOutcomes } from '../../summary/entry-texts.ts';
+import type { Summary, ToolOutcome, TurnCheck, TurnWork } from '../../plan/summary.ts';
+import {
+  hasPassed,
+  isCheck,
+  isShell,
+  saysPassed,
+  tellingOutcomes,
+} from '../../summary/entry-texts.ts';
 import { nameOf } from '../../summary/file-texts.ts';
 import type { Node } from '../../thread/thread.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
@@ -23,9 +29,9 @@ export function workByTurn(
     const earlier = outcomes.filter((run) => run.turn === turn);
     const done = workOf(turn, own, statistics);
     const files = [...new Set([...(known?.files ?? []), ...done.files])];
-    const checks = { ...known?.checks, ...checksIn(runsOf.get(turn) ?? [], earlier) };
-    if (files.length > 0 || Object.keys(checks).length > 0)
-      work.set(turn, { ...done, at: known?.at ?? done.at, files, checks });
+    const checks = mergedChecks(known?.checks ?? [], checksIn(runsOf.get(turn) ?? [], earlier));
+    if (files.length > 0 || checks.length > 0)
+      work.set(turn, { ...known, ...done, at: known?.at ?? done.at, files, checks });
   }
   return [...work.values()].slice(-MOST_TURNS);
 }
@@ -36,26 +42,35 @@ function workOf(
   statistics: AnchorStatistics,
 ): Omit<TurnWork, 'checks'> {
   const request = nodes.find(({ message }) => startsTurn(message)) ?? nodes[0];
-  const files = nodes.flatMap(({ message, index }) =>
+  const changed = nodes.flatMap(({ message, index }) =>
     callsOf(message)
       .flatMap(({ callId }) => statistics.changedBy(callId, index))
-      .map(({ path }) => nameOf(path)),
+      .map(({ path }) => ({ name: nameOf(path), index })),
   );
+  const changedAt = changed.at(-1)?.index;
   return {
     turn,
     at: request?.index ?? 0,
     until: nodes.at(-1)?.index ?? 0,
-    files: [...new Set(files)],
+    files: [...new Set(changed.map(({ name }) => name))],
+    ...(changedAt === undefined ? {} : { changedAt }),
   };
 }
 
 /** The checks that ran, after those of the turn that are known, by how the last run of each kind ended. */
-function checksIn(runs: readonly Run[], before: readonly ToolOutcome[]): TurnWork['checks'] {
-  const checks = tellingOutcomes(lastRunsByKind(runs, before)).filter(isCheck);
-  return Object.fromEntries(
-    checks.map((run) => [
-      kindOfCommand(run.call) ?? run.call,
-      hasPassed(run) || run.resolution !== undefined,
-    ]),
-  );
+function checksIn(runs: readonly Run[], before: readonly ToolOutcome[]): readonly TurnCheck[] {
+  return tellingOutcomes(lastRunsByKind(runs, before))
+    .filter((run) => isCheck(run) && (!hasPassed(run) || saysPassed(run)))
+    .map((run) => ({
+      kind: (isShell(run) ? kindOfCommand(run.call) : undefined) ?? run.tool,
+      hasPassed: hasPassed(run) || run.resolution !== undefined,
+      at: run.at ?? 0,
+    }));
+}
+
+function mergedChecks(
+  before: readonly TurnCheck[],
+  now: readonly TurnCheck[],
+): readonly TurnCheck[] {
+  return [...new Map([...before, ...now].map((check) => [check.kind, check])).values()];
 }

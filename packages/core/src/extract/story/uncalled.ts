@@ -4,55 +4,70 @@ import type { AnchorStatistics } from '../anchors/statistics.ts';
 import { functionsIn, replacementsIn, type Replacement } from './changes.ts';
 
 const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
-const COMMENT = /^\s*(?:\/\/|#|\*|\/\*|--|"""|''')/;
-/** A runner of tests calls these. */
-const TEST = /^(?:[Tt]est|Benchmark|Example|Fuzz)/;
+const COMMENT = /^\s*(?:\/\/|#|\*(?:\s|\/|$)|\/\*|--\s|"""|''')/;
+/** A runner of tests, or the language itself, calls these. */
+const CALLED = /^(?:[Tt]est|Benchmark|Example|Fuzz|__)/;
 const MOST_NAMES = 8;
 
-/** The functions that edits after a message add and that no other line of these edits names: nothing calls them yet. */
+/**
+ * The functions that edits after a message add and that no other line of these edits names: nothing calls them yet.
+ * Empty if some of these edits are not known.
+ */
 export function uncalledFunctions(
   nodes: readonly Node[],
   statistics: AnchorStatistics,
   since: number,
 ): readonly string[] {
-  const edits = nodes
-    .filter(({ index }) => index > since)
-    .flatMap(({ message, index }) =>
-      callsOf(message)
-        .filter(({ callId }) => statistics.changedBy(callId, index).length > 0)
-        .flatMap(({ args }) => replacementsIn(args)),
-    );
-  const declared = new Map<string, number>();
-  for (const { before, after } of edits) {
-    for (const name of functionsIn(after)) add(declared, name, 1);
-    for (const name of functionsIn(before)) add(declared, name, -1);
-  }
+  if ((nodes[0]?.index ?? 0) > since + 1) return [];
+  const later = nodes.filter(({ index }) => index > since);
+  const edits = later.flatMap((node) => editsIn(node, statistics));
+  const declared = new Set(edits.flatMap(({ after }) => [...functionsIn(after)]));
+  for (const { before } of edits) for (const name of functionsIn(before)) declared.delete(name);
+  if (declared.size === 0) return [];
   const named = namedIn(edits, declared);
+  for (const name of namedInCommands(later, declared)) named.set(name, 2);
   return [...declared]
-    .filter(([name, times]) => times > 0 && (named.get(name) ?? 0) <= times && !TEST.test(name))
-    .map(([name]) => name)
+    .filter((name) => named.get(name) === 1 && !CALLED.test(name))
     .slice(-MOST_NAMES);
 }
 
-/** How often some names are in code that is left after the edits. */
-function namedIn(
-  edits: readonly Replacement[],
-  names: ReadonlyMap<string, number>,
-): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  if (names.size === 0) return counts;
-  const count = (text: string, by: number): void => {
-    for (const line of text.split('\n'))
-      if (!COMMENT.test(line))
-        for (const [name] of line.matchAll(IDENTIFIER)) if (names.has(name)) add(counts, name, by);
+/** What the calls of a message put into files. What they write over a file that was read may be older. */
+function editsIn({ message, index }: Node, statistics: AnchorStatistics): readonly Replacement[] {
+  return callsOf(message).flatMap(({ callId, args }) => {
+    const files = statistics.changedBy(callId, index);
+    const isKnown = files.some(({ reads }) => reads > 0);
+    return files.length === 0
+      ? []
+      : replacementsIn(args).filter(({ before }) => before !== '' || !isKnown);
+  });
+}
+
+/** How many lines of code that the edits added, and did not take away again, have some names. */
+function namedIn(edits: readonly Replacement[], names: ReadonlySet<string>): Map<string, number> {
+  const lines = new Map<string, number>();
+  const add = (text: string, by: number): void => {
+    for (const line of text.split('\n')) {
+      const left = (lines.get(line.trim()) ?? 0) + by;
+      // Only what an edit added is taken away: other code was there before.
+      if (left >= 0 && !COMMENT.test(line)) lines.set(line.trim(), left);
+    }
   };
   for (const { before, after } of edits) {
-    count(after, 1);
-    count(before, -1);
+    add(before, -1);
+    add(after, 1);
   }
+  const counts = new Map<string, number>();
+  for (const [line, times] of lines)
+    for (const [name] of times > 0 ? line.matchAll(IDENTIFIER) : [])
+      if (names.has(name)) counts.set(name, (counts.get(name) ?? 0) + times);
   return counts;
 }
 
-function add(counts: Map<string, number>, name: string, by: number): void {
-  counts.set(name, (counts.get(name) ?? 0) + by);
+/** The names in texts that commands of a shell write into files. */
+function namedInCommands(nodes: readonly Node[], names: ReadonlySet<string>): readonly string[] {
+  return nodes
+    .flatMap(({ message }) => callsOf(message))
+    .filter(({ args }) => args.includes('<<'))
+    .flatMap(({ args }) => args.replace(/\\[nrt]/g, ' ').match(IDENTIFIER) ?? [])
+    .filter((name) => names.has(name));
 }
