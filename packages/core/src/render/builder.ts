@@ -216,7 +216,7 @@ export class PromptBuilder {
     const said = answersNothing(message, stray)
       ? message.parts.filter(({ kind }) => kind !== 'result')
       : [];
-    const parts = [...said, ...[...lateResults(message, stray)].flatMap(strayParts)];
+    const parts = [...said, ...[...lateResults(message, stray)].flatMap(lateResultParts)];
     const source = { kind: 'changed', id: node.id, by: 'stray' } as const;
     this.#emit({ message: { role: 'user', parts }, source });
   }
@@ -324,7 +324,7 @@ function lateResults(shown: Message, places: Places): ReadonlySet<ResultPart> {
 }
 
 /** What a result that came too late holds, with a note on where it comes from. */
-function strayParts({ tool, callId, content }: ResultPart): readonly Part[] {
+function lateResultParts({ tool, callId, content }: ResultPart): readonly Part[] {
   return [
     { kind: 'text', text: `[Late result of ${tool ?? 'a tool'} (call ${callId})]` },
     ...content,

@@ -3,7 +3,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { Store, StoredWindow } from '../ports.ts';
 import { withPathFor } from './path.ts';
 import type { Thread } from '../thread/thread.ts';
-import { compacted, type SessionState, type UncommittedPlan } from './state/state.ts';
+import { withoutReports, type SessionState, type UncommittedPlan } from './state/state.ts';
 
 /** What became of a plan. */
 export type Commit =
@@ -58,7 +58,9 @@ export async function withNewestPlan(store: Store, state: SessionState): Promise
   const newer = overtaken(state, await store.window(key, thread.head?.id));
   const loaded = await withPathFor(store, newer, newer.plan);
   // What the other process sent is not known here.
-  return newer.version === version ? loaded : { ...compacted(loaded), sent: { kind: 'resumed' } };
+  return newer.version === version
+    ? loaded
+    : { ...withoutReports(loaded), sent: { kind: 'resumed' } };
 }
 
 /** A plan is in force and committed as the next version. */

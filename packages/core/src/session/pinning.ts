@@ -15,7 +15,7 @@ export async function pinUnit(
   state: SessionState,
   unit: readonly Node[],
 ): Promise<Proposed> {
-  const [loaded, plan] = await proposedPins(store, state, state.plan, unit);
+  const [loaded, plan] = await loadedWithPins(store, state, state.plan, unit);
   return [loaded, plan.head === null ? forHead(loaded, plan) : plan];
 }
 
@@ -39,7 +39,7 @@ export async function withPins(
   const added = pins.filter((id) => !earlier.has(id));
   const [loaded, nodes] = await withNodes(store, state, added);
   const kept = before.pins.filter((id) => present.has(id));
-  return proposedPins(store, loaded, { ...forHead(loaded, before), pins: kept }, nodes);
+  return loadedWithPins(store, loaded, { ...forHead(loaded, before), pins: kept }, nodes);
 }
 
 /** A plan as made for the present head, so that no other fork takes it for its own. */
@@ -48,7 +48,7 @@ function forHead({ thread }: SessionState, plan: Plan): Plan {
 }
 
 /** A record that loses messages has to know the turns of the others, so these must be in memory. */
-async function proposedPins(
+async function loadedWithPins(
   store: Store,
   state: SessionState,
   plan: Plan,

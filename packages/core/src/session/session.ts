@@ -28,7 +28,7 @@ import { next, withDone, type PromptRequest } from './state/next.ts';
 import {
   appended,
   resent,
-  sentBefore,
+  sentElsewhere,
   startState,
   withBudget,
   type SessionState,
@@ -215,14 +215,14 @@ export class Session<Wire = Message> {
   }
 
   /** Notes when another process sent the last prompt of this thread; the provider's cache may still have it. */
-  sentBefore(at: number): void {
-    this.#work.state = sentBefore(this.#work.state, at);
+  sentElsewhere(at: number): void {
+    this.#work.state = sentElsewhere(this.#work.state, at);
   }
 
   /** Notes that a provider's cache may have what another session sent: nearly all of it is on this path too. */
   sharesCacheWith(other: Session<Wire>): void {
     const { sentAt } = other.#work.state.figures;
-    if (sentAt !== undefined) this.sentBefore(sentAt);
+    if (sentAt !== undefined) this.sentElsewhere(sentAt);
   }
 
   /** Notes the forms in which the host sends known messages now, from an index of the path on. */

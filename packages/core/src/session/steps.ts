@@ -26,7 +26,13 @@ import { remind } from './remind.ts';
 import { isReminded, messagesIn, withinReserve } from './state/reminding.ts';
 import { changedFrom, isInLoop, isSignedFrom, type Sent } from './state/sent.ts';
 import type { CompactOptions, Refusal } from './config/session-config.ts';
-import { compacted, withNextExpiry, type SessionState, tried, withRefusal } from './state/state.ts';
+import {
+  withoutReports,
+  withNextExpiry,
+  type SessionState,
+  tried,
+  withRefusal,
+} from './state/state.ts';
 import { callHook, emit, MOST_RACES, NOTHING_DONE, type Outcome, warn, type Work } from './work.ts';
 
 type WorkOptions = CompactOptions & Pick<Job, 'forced' | 'rungs'>;
@@ -78,7 +84,7 @@ export async function undo(work: Work): Promise<boolean> {
   work.state = state;
   const isCommitted = settled(work, await commitPlan(store, work.state, plan, []));
   // What was reported was about the prompt that is undone.
-  work.state = compacted(work.state);
+  work.state = withoutReports(work.state);
   if (isCommitted)
     work.state = { ...work.state, reminding: { ...work.state.reminding, placed: [] } };
   return isCommitted;
@@ -201,7 +207,7 @@ async function startAtProviderCompaction(work: Work, index: number): Promise<Out
   const enforced = await enforce(work, plan, events);
   if (enforced.lost === true) return { events, lost: true };
   // The provider answered from its compaction on: what was sent before binds nothing that comes after it.
-  work.state = { ...compacted(work.state), sent: { kind: 'nothing' } };
+  work.state = { ...withoutReports(work.state), sent: { kind: 'nothing' } };
   return { events: [...events, ...enforced.events], changed: true };
 }
 
@@ -290,7 +296,7 @@ async function compactOnce(
   const job = jobOf(work, thread.head, reason, options);
   const made = await compact({ ...config, policy, budget }, job);
   const outcome = made.changed ? await putInForce(work, made) : { events: made.events };
-  if (made.changed) work.state = compacted(work.state);
+  if (made.changed) work.state = withoutReports(work.state);
   else if (options.rungs === undefined && mostTokens === undefined) work.state = tried(work.state);
   if (outcome.lost !== true) work.state = withNextExpiry(work.state, config.clock.now());
   const afterTokens = promptOf(work).tokens;

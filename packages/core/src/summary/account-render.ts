@@ -260,7 +260,7 @@ function recordLines(s: Summary, body: string, taskIsShown: boolean): readonly L
   return [
     ...(task === null || taskIsShown
       ? []
-      : listed('Original Task', [taskText(task)], 4).map(always)),
+      : listed('Original Task', [shortTask(task)], 4).map(always)),
     ...s.facts.map(factLine),
     ...listed('Open Items', currentTexts(s.currentTask, open), 3).map(always),
     ...listed('Open Items', itemTexts(open), 2).map(always),
@@ -388,7 +388,7 @@ const CODE = /`[^`]*`/g;
 const PLAIN_WORD = /(?<![\w./"-])[A-Za-z][a-z]+(?=[\s,.;:!?)]|$)(?!\.\w)/g;
 const [LEAST_NEW_NAMES, LEAST_PLAIN_WORDS] = [2, 4];
 
-function taskText(given: string): string {
+function shortTask(given: string): string {
   const task = taskWithoutHostText(given);
   return task.length <= TASK_CHARS ? task : `${headOf(task, TASK_CHARS)}…`;
 }

@@ -210,7 +210,7 @@ const LEAST_ERROR_LINES = 5;
 const NEWEST_SHARE = 0.7;
 
 /** What failed and works since, with its cause in the agent's words and the error as the tool returned it. */
-export function problemText(problem: Problem): string {
+export function solvedProblemText(problem: Problem): string {
   const { at, call, error, said, files, solvedAt, solvedBy } = problem;
   const changed = files.length === 0 ? '' : ` after changes in ${files.join(', ')}`;
   const by = solvedBy === undefined ? '' : `${oneLine(solvedBy, CALL_CHARS)} `;

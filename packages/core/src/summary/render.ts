@@ -10,7 +10,7 @@ import {
   failingTexts,
   itemTexts,
   outcomeTexts,
-  problemText,
+  solvedProblemText,
   repositoryTexts,
 } from './entry-texts.ts';
 import {
@@ -135,7 +135,7 @@ function layOut(summary: Summary, lines: readonly Line[], rulesLeftOut: number):
   const shown = withoutRepeated(lines);
   for (const section of SECTIONS) {
     const own = shown.filter((line) => line.section === section);
-    if (own.length > 0) out.push('', `## ${titleOf(section, summary)}`, ...underHeadings(own));
+    if (own.length > 0) out.push('', `## ${titleOf(section, summary)}`, ...groupedByHeading(own));
   }
   if (rulesLeftOut > 0) out.push('', `(${rulesLeftOut} more rules left out)`);
   return out.join('\n');
@@ -166,7 +166,7 @@ function titleOf(section: Section, { until, knownUntil = until, notes, task }: S
 }
 
 /** Lines under one heading together, in the order of the thread. */
-function underHeadings(lines: readonly Line[]): readonly string[] {
+function groupedByHeading(lines: readonly Line[]): readonly string[] {
   const groups = new Map<string, { readonly at: number; readonly texts: string[] }>();
   for (const [i, { heading, label, text, at = 0 }] of lines.entries()) {
     const key = heading ?? label ?? `line ${i}`;
@@ -266,7 +266,7 @@ function runLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
     mostChars: chars * SHARE.commands,
   });
   const artifacts = s.artifacts.map((a) => `- artifact:${a.artifactId}: ${artifactText(a)}`);
-  const problems = (s.problems ?? []).map(problemText);
+  const problems = (s.problems ?? []).map(solvedProblemText);
   return [
     ...listed('Problems Solved', RANK.finding, chars * SHARE.problems, problems),
     ...listed('Commands', RANK.finding, chars * SHARE.commands, commands),

@@ -35,7 +35,7 @@ export function startCalibration(model?: string): Calibration {
 }
 
 /** The learnt figure after another one was seen: up at once, half-way down. */
-export function towards(known: number, seen: number): number {
+export function upAtOnce(known: number, seen: number): number {
   return seen > known ? seen : known + (seen - known) * DOWNWARD;
 }
 
@@ -47,7 +47,7 @@ export function calibrate(
 ): Calibration {
   if (estimatedTokens < MIN_SAMPLE_TOKENS || reportedTokens <= 0) return calibration;
   const seen = (calibration.factor * reportedTokens) / estimatedTokens;
-  const factor = towards(calibration.factor, seen);
+  const factor = upAtOnce(calibration.factor, seen);
   return {
     factor: Math.min(HIGHEST_FACTOR, Math.max(LOWEST, factor)),
     samples: calibration.samples + 1,

@@ -131,7 +131,7 @@ export class BackgroundCompaction {
       },
     });
     const session = await bobbin.thread(thread, head);
-    if (sentAt !== undefined) session.sentBefore(sentAt);
+    if (sentAt !== undefined) session.sentElsewhere(sentAt);
     await session.prompt();
   }
 

@@ -193,7 +193,7 @@ async function summarizeSpan(
     round: (previous?.summary.round ?? 0) + 1,
     maxTokens: space,
     counter,
-    kept: keptOf(draft, ids),
+    kept: uncovered(draft, ids),
     overlap: draft.entries
       .slice(cut.index, cut.index + whole.overlapMessages)
       .map((entry) => shownNode(draft, entry)),
@@ -245,7 +245,7 @@ function withArtifacts(
 }
 
 /** The messages that stay next to a summary, as the prompt shows them. */
-function keptOf(draft: Draft, covered: ReadonlySet<MessageId>): readonly Kept[] {
+function uncovered(draft: Draft, covered: ReadonlySet<MessageId>): readonly Kept[] {
   return draft.entries.flatMap((entry) => {
     if (covered.has(entry.node.id) || draft.isGone(entry) || entry.pending) return [];
     return [{ node: shownNode(draft, entry), shown: draft.shown(entry) }];

@@ -5,7 +5,7 @@ import type { Fitted } from '../fitted.ts';
 import type { ConversationsOptions, ListHint, Locate, StoredPlace } from './options.ts';
 import { HostCopies, HostList } from './host-list.ts';
 import {
-  hasOneAnswer,
+  missesNoRequest,
   isCloser,
   isNextStep,
   isRelated,
@@ -160,7 +160,7 @@ export class Conversations<Wire> {
     match: Match<Wire>,
     head: MessageId,
   ): Promise<Conversation<Wire>> {
-    if (!hasOneAnswer(match.fresh)) return this.fork(found, head);
+    if (!missesNoRequest(match.fresh)) return this.fork(found, head);
     const isReplaced = isTakenBack(found.session, match);
     const fork = await (isReplaced
       ? this.#forkOnThread(found, head, true)
@@ -227,7 +227,7 @@ export class Conversations<Wire> {
     if (place === undefined || session === undefined) return undefined;
     if (known !== undefined && session.length <= known[1].known) return undefined;
     const conversation = new Conversation(session, this.#host, place.name);
-    if (place.sentAt !== undefined) session.sentBefore(place.sentAt);
+    if (place.sentAt !== undefined) session.sentElsewhere(place.sentAt);
     conversation.report(place.usage);
     const match = conversation.match(list);
     if (!isRelated(session, match)) return undefined;

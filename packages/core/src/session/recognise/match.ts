@@ -42,7 +42,7 @@ export function isNextStep<Wire>({ continues, fresh }: Match<Wire>): boolean {
 }
 
 /** True if no request of the host is missing between a conversation and a list that ends with these messages. */
-export function hasOneAnswer(fresh: readonly Message[]): boolean {
+export function missesNoRequest(fresh: readonly Message[]): boolean {
   const first = fresh.findIndex(({ role }) => role === 'assistant');
   const last = lastIndex(fresh, ({ role }) => role === 'assistant');
   return first < 0 || fresh.slice(first, last).every(({ role }) => role === 'assistant');

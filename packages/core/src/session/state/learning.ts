@@ -1,5 +1,5 @@
 import { besideMessages, type Budget } from '../../tokens/budget.ts';
-import { calibrate, HIGHEST_FACTOR, towards, type Calibration } from '../../tokens/calibration.ts';
+import { calibrate, HIGHEST_FACTOR, upAtOnce, type Calibration } from '../../tokens/calibration.ts';
 
 /** A count that is too low by less is not worth counting everything again. */
 const LEAST_RISE = 0.03;
@@ -73,7 +73,7 @@ function measureBeside(
   const seen = Math.max(0, reportedTokens - sentTokens);
   const known = units < lastUnits ? seen : besideTokens;
   const most = budget.windowTokens * MOST_BESIDE_SHARE;
-  const measured = Math.ceil(Math.min(known, towards(known, seen), most));
+  const measured = Math.ceil(Math.min(known, upAtOnce(known, seen), most));
   return {
     learning: { ...learning, lastUnits: units, besideTokens: measured },
     budget: { ...budget, formattingTokens: measured },

@@ -279,13 +279,13 @@ export function withRefusal(
 }
 
 /** Another process sent a prompt at some time, unless this one has sent a later one. */
-export function sentBefore(state: SessionState, at: number): SessionState {
+export function sentElsewhere(state: SessionState, at: number): SessionState {
   const sentAt = Math.max(at, state.figures.sentAt ?? 0);
   return { ...state, figures: { ...state.figures, sentAt } };
 }
 
 /** The plan shows something else than before: what a provider reported no longer holds. */
-export function compacted(state: SessionState): SessionState {
+export function withoutReports(state: SessionState): SessionState {
   const { reportedTokens: _, ...figures } = state.figures;
   return { ...state, figures: { ...figures, hasNewBudget: false } };
 }
