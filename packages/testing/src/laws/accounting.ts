@@ -256,7 +256,7 @@ const NEARLY_ALL = 0.8;
 
 /** Pins were squeezed because nothing else was left, or because they alone, whole, would fill the budget. */
 function* hadTo(scene: Scene, squeezed: Node): Iterable<Breach> {
-  const { thread, window, pinnedUnits, positionsOf, plan, prompt, context } = scene;
+  const { thread, window, pinnedUnits, positionsOf, recordOf, plan, prompt, context } = scene;
   if (thread.length > plan.threadVersion) return;
   const { counter, limitTokens = Number.POSITIVE_INFINITY } = context;
   const loose = window.find(({ id }) => !pinnedUnits.has(id) && positionsOf.has(id));
@@ -264,7 +264,10 @@ function* hadTo(scene: Scene, squeezed: Node): Iterable<Breach> {
   const made = prompt.messages.filter(
     ({ source }) => source.kind !== 'kept' && source.kind !== 'changed',
   );
-  const pinned = window.filter(({ id }) => pinnedUnits.has(id) && positionsOf.has(id));
+  // A pin of reasoning alone has no position left once it is shortened; whole, it has its cost all the same.
+  const pinned = window.filter(
+    ({ id }) => pinnedUnits.has(id) && (positionsOf.has(id) || recordOf.has(id)),
+  );
   const enough = limitTokens * NEARLY_ALL * (context.largePinsShare ?? 1);
   if (costOf([...made, ...pinned], counter) > enough) return;
   const law = 'pins whole';
