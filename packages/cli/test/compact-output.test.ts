@@ -202,3 +202,18 @@ test('--json prints the prompt, the plan and the figures', async () => {
     preset: 'ladder',
   });
 });
+
+test('what no provider accepts is named, also if there is nothing to compact', async (t) => {
+  const home = folder(t);
+  const call = { id: 'c1', type: 'function', function: { name: 'ls', arguments: '{}' } };
+  const messages = [
+    { role: 'user', content: 'List the files.' },
+    { role: 'assistant', content: null, tool_calls: [call] },
+  ];
+  writeFileSync(join(home, 's.json'), JSON.stringify(messages));
+  const { stderr } = await here(['compact', 's.json'], { cwd: home });
+  assert.match(
+    stderr,
+    /nothing to do .* · 2 → 1 messages · calls that wait for their results −\d+ · /,
+  );
+});

@@ -199,7 +199,8 @@ function report(
   const parts = [
     `${sizes} (limit ${grouped(figures.limitTokens)}, by ${figures.counter}${model})`,
     `${figures.messagesBefore} → ${figures.messagesAfter} messages`,
-    ...(figures.compacted ? [...rungs, ...causes] : []),
+    ...(figures.compacted ? rungs : []),
+    ...causes,
     duration(result.millis),
   ];
   const warnings = result.fitted.events.flatMap((event) =>
