@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EMPTY_SUMMARY } from '@bobbin/core/internal';
-import type { Message } from '@bobbin/core';
 import { assistant, call, result, user } from '@bobbin/testing';
-import { checked } from './verified-session.ts';
-
-const linesChecked = (prose: readonly string[], session: readonly Message[]): readonly string[] =>
-  (checked({ prose: prose.join('\n') }, { session }).summary.prose ?? '').split('\n');
+import { checked, linesChecked } from './verified-session.ts';
 
 test('an account may say what changed since: a message that says otherwise is cited, not followed', () => {
   const look = call('bash', { command: 'cat notes.txt' });
@@ -385,29 +381,4 @@ test('a quotation and a task get the file that was said', () => {
       'The menu is at print-every-menu-all.ts:12. [not in the messages: print-every-menu-all.ts]',
     ],
   );
-});
-
-test('a number is doubted where another one is beside the same word; a line of a file only by a line', () => {
-  const look = call('grep', { pattern: 'parse' });
-  const session = [
-    user('The printer shows 38 commits of the old branch. Move the limit to line 235'),
-    assistant('Look.', look),
-    result(look, '620:\tparsed := parseTokens(allTokens)\n12 hours\nthe printer of 63'),
-  ];
-  const prose = [
-    'Line 620: `parsed := parseTokens(allTokens)`',
-    'Line 963: `parsed := parseTokens(allTokens)`',
-    'The printer showed 63 commits of the old branch (should be 1).',
-    '`parsed := parseTokens(allTokens)` (line 36)',
-    'Step 12: `parsed := parseTokens(allTokens)`',
-    'The user: "Move the limit to line 532"',
-  ];
-  assert.deepEqual(linesChecked(prose, session), [
-    prose[0],
-    `${prose[1]} [m3: “620:\tparsed”]`,
-    `${prose[2]} [m1: “shows 38”]`,
-    `${prose[3]} [m3: “620:\tparsed := parseTokens”]`,
-    prose[4],
-    'The user: "Move the limit to line 235"',
-  ]);
 });

@@ -57,3 +57,10 @@ export function firstText(): string {
   const part = SESSION[0]?.parts[0];
   return part?.kind === 'text' ? part.text : '';
 }
+
+/** The lines of an account as verification leaves them. */
+export const linesChecked = (
+  prose: readonly string[],
+  session: readonly Message[],
+): readonly string[] =>
+  (checked({ prose: prose.join('\n') }, { session }).summary.prose ?? '').split('\n');

@@ -46,10 +46,7 @@ export interface SummarizeOptions {
   readonly overlapMessages: number;
   /** If the cut falls inside a turn: the largest number of tokens for the summary of the turn's beginning. */
   readonly splitTurnTokens: number;
-  /**
-   * The share of the target that should be free for the summary. The cut moves towards the newest messages until that
-   * much is free. With 0, the cut stays where it is.
-   */
+  /** The share of the target that should be free for the summary: the cut moves on until it is. 0 leaves the cut. */
   readonly leastShare: number;
   /** Instructions for the summarizing model, in place of the summarizer's own. */
   readonly systemPrompt?: string;
@@ -78,10 +75,7 @@ const parseOptions = optionsParser<SummarizeOptions>(
 /** The least that a summary may take: a smaller one says nothing. */
 const LEAST_TOKENS = 120;
 
-/**
- * Replaces the last summary and all messages between it and the cut by one new summary, which includes the content of
- * the last one.
- */
+/** Replaces the last summary and all messages up to the cut by one new summary, with the content of the last one. */
 export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
   const whole = parseOptions(options);
   const { keepUserTokens } = whole;
