@@ -51,11 +51,11 @@ function solvedRuns(runs: readonly Run[]): readonly SolvedRun[] {
       const solving = passed.find((one) => solves(one, run));
       const again = next.get(kind) ?? solving;
       if (solving !== undefined && !isStillThere(outcome.error, again?.outcome.error))
-        solved.unshift({ failed: run, next: again ?? solving, solving });
+        solved.push({ failed: run, next: again ?? solving, solving });
     }
     next.set(kind, run);
   }
-  return solved;
+  return reversed(solved);
 }
 
 /** Ends an operation without doing it, or does nothing. */

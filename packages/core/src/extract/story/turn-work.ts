@@ -42,11 +42,7 @@ function workOf(
   statistics: AnchorStatistics,
 ): Omit<TurnWork, 'checks'> {
   const request = nodes.find(({ message }) => startsTurn(message)) ?? nodes[0];
-  const changed = nodes.flatMap(({ message, index }) =>
-    callsOf(message)
-      .flatMap(({ callId }) => statistics.changedBy(callId, index))
-      .map(({ path }) => ({ name: nameOf(path), index })),
-  );
+  const changed = changedIn(nodes, statistics);
   const changedAt = changed.at(-1)?.index;
   return {
     turn,
@@ -56,6 +52,17 @@ function workOf(
     ...(changedAt === undefined ? {} : { changedAt }),
   };
 }
+
+/** The names of the files that were changed, each time with the message that did so. */
+const changedIn = (
+  nodes: readonly Node[],
+  statistics: AnchorStatistics,
+): readonly { readonly name: string; readonly index: number }[] =>
+  nodes.flatMap(({ message, index }) =>
+    callsOf(message)
+      .flatMap(({ callId }) => statistics.changedBy(callId, index))
+      .map(({ path }) => ({ name: nameOf(path), index })),
+  );
 
 /** The checks that ran, after those of the turn that are known, by how the last run of each kind ended. */
 function checksIn(runs: readonly Run[], before: readonly ToolOutcome[]): readonly TurnCheck[] {

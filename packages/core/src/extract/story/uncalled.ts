@@ -44,6 +44,15 @@ function editsIn({ message, index }: Node, statistics: AnchorStatistics): readon
 
 /** How many lines of code that the edits added, and did not take away again, have some names. */
 function namedIn(edits: readonly Replacement[], names: ReadonlySet<string>): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const [line, times] of linesLeft(edits))
+    for (const [name] of times > 0 ? line.matchAll(IDENTIFIER) : [])
+      if (names.has(name)) counts.set(name, (counts.get(name) ?? 0) + times);
+  return counts;
+}
+
+/** The lines of code that the edits added, by how many of them are left. */
+function linesLeft(edits: readonly Replacement[]): ReadonlyMap<string, number> {
   const lines = new Map<string, number>();
   const add = (text: string, by: number): void => {
     for (const line of text.split('\n')) {
@@ -56,11 +65,7 @@ function namedIn(edits: readonly Replacement[], names: ReadonlySet<string>): Map
     add(before, -1);
     add(after, 1);
   }
-  const counts = new Map<string, number>();
-  for (const [line, times] of lines)
-    for (const [name] of times > 0 ? line.matchAll(IDENTIFIER) : [])
-      if (names.has(name)) counts.set(name, (counts.get(name) ?? 0) + times);
-  return counts;
+  return lines;
 }
 
 /** The names in texts that commands of a shell write into files. */
