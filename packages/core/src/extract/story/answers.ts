@@ -35,7 +35,8 @@ export function answersIn(nodes: readonly Node[]): Answers {
       if (OBJECTS.test(words) && asks(last)) refused.add(last.index);
       if (isShort || NAMES_OPTION.test(words)) asked.set(last.index, words);
       const question = words.length <= BRIEF_CHARS ? lastQuestion(textOf(last.message)) : undefined;
-      if (question !== undefined) questions.set(node.index, question);
+      // A part of a secret is not recognised: only a whole question is shown.
+      if (question?.endsWith('?') === true) questions.set(node.index, question);
     }
     last = message.role === 'assistant' && !hasCalls(message) ? node : undefined;
   }
