@@ -1,7 +1,6 @@
-import { groupedBy, lastOf } from '../check/list.ts';
+import { groupedBy } from '../check/list.ts';
 import type { FileRecord, SeenChange, Summary, TurnWork } from '../plan/summary.ts';
-import { isHandedOver } from './account.ts';
-import { isCheck, quoteLines } from './entry-texts.ts';
+import { quoteLines } from './entry-texts.ts';
 
 export const isChanged = ({ edited, written, deleted }: FileRecord): boolean =>
   edited || written || deleted;
@@ -24,43 +23,8 @@ export function lastEdit(files: readonly FileRecord[]): number {
 const DOCUMENT = /\.(?:md|mdx|txt|rst)$/i;
 export const isDocument = (path: string): boolean => DOCUMENT.test(path);
 
-const MOST_NAMED = 12;
-
-/** What was asked last, unless the prompt shows it. */
-export function requestTexts({ request }: Summary): readonly string[] {
-  if (request === undefined) return [];
-  const { text, at, question, reportedAt, isShown } = request;
-  if (isShown === true)
-    return question === undefined ? [] : [`- The request in m${at + 1} answers “${question}”`];
-  const answers = question === undefined ? '' : ` (answers “${question}”)`;
-  const state = reportedAt === undefined ? 'in progress' : `reported on in m${reportedAt + 1}`;
-  return [`- Last request [m${at + 1}], ${state}: “${text}”${answers}`];
-}
-
-/** The files that were changed for the last request, after the last check and after the last commit; equal lists once. */
-export function changeTexts({
-  request,
-  outcomes,
-  repository = [],
-  files,
-}: Summary): readonly string[] {
-  const check = lastOf(outcomes, isCheck)?.at;
-  const commit = lastOf(repository, ({ kind }) => kind === 'commit')?.at;
-  const since: readonly (readonly [string, number | undefined])[] = [
-    [`for the request in m${(request?.at ?? 0) + 1}`, request?.at],
-    [`after the last check (m${(check ?? 0) + 1})`, check],
-    ['since the last commit', commit],
-  ];
-  const known = since.filter(([, at]) => at !== undefined);
-  const byNames = groupedBy(known, ([, at]) => namesChangedAfter(files, at ?? 0));
-  return [...byNames]
-    .filter(([names]) => names !== '')
-    .map(([names, own]) => `- Changed ${own.map(([when]) => when).join(', ')}: ${names}`);
-}
-
-/** Functions that nothing calls yet. */
-export const uncalledTexts = ({ uncalled = [] }: Summary): readonly string[] =>
-  uncalled.length === 0 ? [] : [`- Added, not called by any edit so far: ${uncalled.join(', ')}`];
+/** More names than this say little in one line. */
+export const MOST_NAMED = 12;
 
 /** What was done in the turns before that of the last request: the state says what was done for that one. */
 export function workBefore({ work = [], request, until = -1 }: Summary): readonly TurnWork[] {
@@ -83,43 +47,8 @@ export function workText({ at, until, files, checks, changedAt = -1 }: TurnWork)
   return `[m${at + 2}–m${until + 1}] Work: ${done.join('; ')}`;
 }
 
-/** A plan is worked through file by file: if some files that the task names were changed, the others of their kind. */
-export function unchangedTexts({ task, files }: Summary): readonly string[] {
-  const changed = new Set(changedFiles(files).map(({ path }) => nameOf(path)));
-  const given = task === null || isHandedOver(task) ? '' : task;
-  const named = new Set(
-    given
-      .split(/(?<=[.!?])\s|\n/)
-      .filter((sentence) => !LEAVES.test(sentence))
-      .flatMap((sentence) => sentence.split(/[^\w@./-]+/))
-      .map((word) => nameOf(word).replace(/\.+$/, ''))
-      .filter((name) => name.length <= LONGEST_NAME),
-  );
-  const done = [...named].filter((name) => changed.has(name) && kindOf(name) !== undefined);
-  const kinds = new Set(done.map(kindOf));
-  const open = [...named].filter((name) => !changed.has(name) && kinds.has(kindOf(name)));
-  return done.length < LEAST_DONE || open.length === 0
-    ? []
-    : [`- Named in the task, not changed so far: ${open.slice(0, MOST_NAMED).join(', ')}`];
-}
-
-/** One file that was changed does not make a list of files a plan. */
-const LEAST_DONE = 2;
-const LONGEST_NAME = 80;
-/** Says of a file that it is not to be changed. */
-const LEAVES = /\b(?:not|never|leave|except|without|unchanged|n['’]t)\b/i;
+/** The name of a file without its folders. */
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
-const kindOf = (name: string): string | undefined => /.(\.\w{1,5})$/.exec(name)?.[1];
-
-/** The names of the files that were changed after a message, the newest of many. */
-function namesChangedAfter(files: readonly FileRecord[], index: number): string {
-  const names = changedFiles(files)
-    .filter(({ at = -1 }) => at > index)
-    .map(({ path }) => nameOf(path));
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
-  return `${names.slice(-MOST_NAMED).join(', ')}${more}`;
-}
-
 export function fileText(f: FileRecord, root: string): string {
   const done = f.deleted ? 'deleted' : f.written ? 'created' : f.edited ? 'edited' : '';
   const when = f.at === undefined ? '' : `m${f.at + 1}`;

@@ -6,42 +6,36 @@ import type { Fact, Summary } from '../plan/summary.ts';
 import {
   artifactText,
   because,
-  currentTexts,
-  failingTexts,
-  itemTexts,
   outcomeTexts,
   solvedProblemText,
-  repositoryTexts,
 } from './entry-texts.ts';
 import {
   changedFiles,
-  changeTexts,
   fileText,
   lastEdit,
   nameOf,
   readTexts,
-  requestTexts,
   rootOf,
   seenShare,
   seenText,
-  uncalledTexts,
-  unchangedTexts,
   workBefore,
   workText,
 } from './file-texts.ts';
 import { changedMark, noteLines } from './note-lines.ts';
+import { openLines, stateLines } from './state-lines.ts';
 import {
+  always,
+  listed,
   taskWithoutHostText,
   RANK,
   SECTIONS,
   type Line,
-  type Rank,
   type RenderSpace,
   type Section,
 } from './summary-line.ts';
 
 /** Raised when the same summary would render to other bytes. */
-export const SUMMARY_RENDER_VERSION = 'v13';
+export const SUMMARY_RENDER_VERSION = 'v14';
 
 /** How much of the text each list may take before its older entries give way. */
 const SHARE = {
@@ -50,8 +44,6 @@ const SHARE = {
   oldTask: 0.08,
   handedOver: 0.18,
   facts: 0.06,
-  items: 0.06,
-  repository: 0.05,
   decisions: 0,
   work: 0.05,
   files: 0.26,
@@ -189,6 +181,8 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
     ...rankedFactLines(s.facts, space),
     ...(s.prose === null ? [] : always('Account', RANK.account, [s.prose])),
     ...stateLines(s, space),
+    ...openLines(s, space),
+    ...decisionLines(s, space),
     ...changedFileLines(s, root, space.chars * SHARE.files),
     ...seenLines(s, space),
     ...runLines(s, space),
@@ -198,44 +192,8 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
   ];
 }
 
-/** Lines that are all shown. */
-const always = (section: Section, rank: Rank, texts: readonly string[]): readonly Line[] =>
-  texts.map((text) => ({ section, rank, text, worth: 0 }));
-
-/** The newest lines of a list within a number of characters; older ones give way. */
-function listed(
-  section: Section,
-  rank: Rank,
-  mostChars: number,
-  texts: readonly string[],
-  own: (i: number) => Partial<Line> = () => ({}),
-): readonly Line[] {
-  let left = mostChars;
-  const ranks = reversed(texts).map((text) => ((left -= text.length + 1) >= 0 ? rank : RANK.more));
-  return texts.map((text, i) => ({
-    section,
-    rank: ranks[texts.length - 1 - i] ?? rank,
-    text,
-    ...own(i),
-    worth: i / texts.length,
-  }));
-}
-
-function stateLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
-  const steps = s.currentPlan.map(
-    (step) => `- ${step.endsWith('?') ? 'The agent asks' : 'In progress'}: ${step}`,
-  );
-  const state = (texts: readonly string[]): readonly Line[] => always('State', RANK.state, texts);
+function decisionLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
   return [
-    ...state([...requestTexts(s), ...currentTexts(s.currentTask, s.items), ...steps]),
-    ...listed('State', RANK.state, chars * SHARE.items, itemTexts(s.items)),
-    ...state([
-      ...failingTexts(s.outcomes, lastEdit(s.files)),
-      ...unchangedTexts(s),
-      ...changeTexts(s),
-      ...uncalledTexts(s),
-    ]),
-    ...listed('State', RANK.state, chars * SHARE.repository, repositoryTexts(s.repository ?? [])),
     ...listed(
       'Decisions and Findings',
       RANK.finding,

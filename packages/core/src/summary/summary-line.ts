@@ -1,3 +1,4 @@
+import { reversed } from '../check/list.ts';
 import { handedOver, isHandedOver } from './account.ts';
 
 /** The sections of a summary's text, in the order in which they are shown. */
@@ -18,6 +19,7 @@ export const SECTIONS = [
   'Files Read',
   'Turn Context (split turn)',
   'State',
+  'Open Work',
 ] as const;
 export type Section = (typeof SECTIONS)[number];
 
@@ -63,4 +65,27 @@ const PLAN_NOTE = /\n+If you need specific details from before exiting plan mode
 export function taskWithoutHostText(task: string): string {
   if (isHandedOver(task)) return handedOver(task);
   return task.replace(PLAN_NOTE, '').trim();
+}
+
+/** Lines that are all shown. */
+export const always = (section: Section, rank: Rank, texts: readonly string[]): readonly Line[] =>
+  texts.map((text) => ({ section, rank, text, worth: 0 }));
+
+/** The newest lines of a list within a number of characters; older ones give way. */
+export function listed(
+  section: Section,
+  rank: Rank,
+  mostChars: number,
+  texts: readonly string[],
+  own: (i: number) => Partial<Line> = () => ({}),
+): readonly Line[] {
+  let left = mostChars;
+  const ranks = reversed(texts).map((text) => ((left -= text.length + 1) >= 0 ? rank : RANK.more));
+  return texts.map((text, i) => ({
+    section,
+    rank: ranks[texts.length - 1 - i] ?? rank,
+    text,
+    ...own(i),
+    worth: i / texts.length,
+  }));
 }

@@ -1,0 +1,144 @@
+import { groupedBy, lastOf } from '../check/list.ts';
+import type { FileRecord, Item, Summary } from '../plan/summary.ts';
+import { isHandedOver } from './account.ts';
+import { currentTexts, failingTexts, isCheck, itemTexts, repositoryTexts } from './entry-texts.ts';
+import { changedFiles, lastEdit, MOST_NAMED, nameOf } from './file-texts.ts';
+import { always, listed, RANK, type Line, type RenderSpace } from './summary-line.ts';
+
+/** How much of the text each list may take before its older entries give way. */
+const SHARE = { items: 0.06, repository: 0.05 } as const;
+
+/** How things are: what was done for the last request, finished items, and the repository. */
+export function stateLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
+  const done = itemTexts(s.items.filter(isDone));
+  return [
+    ...always('State', RANK.state, [
+      ...answeredTexts(s),
+      ...requestTexts(s, 'reported on'),
+      ...changedForRequest(s),
+    ]),
+    ...listed('State', RANK.state, chars * SHARE.items, done),
+    ...listed('State', RANK.state, chars * SHARE.repository, repositoryTexts(s.repository ?? [])),
+  ];
+}
+
+/** What is left to do, as far as the messages say so. */
+export function openLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
+  const steps = s.currentPlan.map(
+    (step) => `- ${step.endsWith('?') ? 'The agent asks' : 'In progress'}: ${step}`,
+  );
+  const items = itemTexts(s.items.filter((item) => !isDone(item)));
+  const lines = [
+    ...open([...requestTexts(s, 'in progress'), ...currentTexts(s.currentTask, s.items), ...steps]),
+    ...listed('Open Work', RANK.state, chars * SHARE.items, items),
+    ...open([
+      ...failingTexts(s.outcomes, lastEdit(s.files)),
+      ...unchangedTexts(s),
+      ...changedSince(s),
+      ...unpushedTexts(s),
+      ...uncalledTexts(s),
+    ]),
+  ];
+  const isReported = s.request?.reportedAt !== undefined;
+  return lines.length === 0 && isReported ? open(['- Nothing is known to be open.']) : lines;
+}
+
+const open = (texts: readonly string[]): readonly Line[] =>
+  always('Open Work', RANK.state, texts);
+
+const isDone = ({ state }: Item): boolean => state === 'done';
+
+/** What the last request answers, if the prompt shows the request. */
+function answeredTexts({ request }: Summary): readonly string[] {
+  return request?.isShown === true && request.question !== undefined
+    ? [`- The request in m${request.at + 1} answers “${request.question}”`]
+    : [];
+}
+
+/** What was asked last if it is reported on or if it is not, unless the prompt shows it. */
+function requestTexts(
+  { request }: Summary,
+  wanted: 'reported on' | 'in progress',
+): readonly string[] {
+  if (request === undefined || request.isShown === true) return [];
+  const { text, at, question, reportedAt } = request;
+  if ((reportedAt === undefined) !== (wanted === 'in progress')) return [];
+  const answers = question === undefined ? '' : ` (answers “${question}”)`;
+  const where = reportedAt === undefined ? '' : ` in m${reportedAt + 1}`;
+  return [`- Last request [m${at + 1}], ${wanted}${where}: “${text}”${answers}`];
+}
+
+function changedForRequest({ request, files }: Summary): readonly string[] {
+  const names = request === undefined ? '' : namesChangedAfter(files, request.at);
+  return names === '' ? [] : [`- Changed for the request in m${(request?.at ?? 0) + 1}: ${names}`];
+}
+
+/** The files that were changed after the last check and after the last commit; equal lists once. */
+function changedSince({ outcomes, repository = [], files }: Summary): readonly string[] {
+  const check = lastOf(outcomes, isCheck)?.at;
+  const commit = lastOf(repository, ({ kind }) => kind === 'commit');
+  const since: readonly (readonly [string, number | undefined])[] = [
+    [`the last check (m${(check ?? 0) + 1})`, check],
+    [`the last commit (${hashOf(commit?.text ?? '')})`, commit?.at],
+  ];
+  const known = since.filter(([, at]) => at !== undefined);
+  const byNames = groupedBy(known, ([, at]) => namesChangedAfter(files, at ?? 0));
+  return [...byNames]
+    .filter(([names]) => names !== '')
+    .map(([names, own]) => `- Changed after ${own.map(([when]) => when).join(' and ')}: ${names}`);
+}
+
+/** The commits after the last push that the messages show. */
+function unpushedTexts({ repository = [] }: Summary): readonly string[] {
+  const pushed = lastOf(repository, ({ kind }) => kind === 'push')?.at ?? -1;
+  const hashes = repository
+    .filter(({ kind, at }) => kind === 'commit' && at > pushed)
+    .map(({ text }) => hashOf(text));
+  const noun = hashes.length === 1 ? 'commit' : 'commits';
+  return hashes.length === 0
+    ? []
+    : [`- No push was seen after ${noun} ${hashes.slice(-MOST_NAMED).join(', ')}`];
+}
+
+const hashOf = (commit: string): string => commit.slice(0, Math.max(0, commit.indexOf(' ')));
+
+/** Functions that nothing calls yet. */
+const uncalledTexts = ({ uncalled = [] }: Summary): readonly string[] =>
+  uncalled.length === 0 ? [] : [`- Added, not called by any edit so far: ${uncalled.join(', ')}`];
+
+/** A plan is worked through file by file: if some files that the task names were changed, the others of their kind. */
+function unchangedTexts({ task, files }: Summary): readonly string[] {
+  const changed = new Set(changedFiles(files).map(({ path }) => nameOf(path)));
+  const given = task === null || isHandedOver(task) ? '' : task;
+  const named = new Set(
+    given
+      .split(/(?<=[.!?])\s|\n/)
+      .filter((sentence) => !LEAVES.test(sentence))
+      .flatMap((sentence) => sentence.split(/[^\w@./-]+/))
+      .map((word) => nameOf(word).replace(/\.+$/, ''))
+      .filter((name) => name.length <= LONGEST_NAME),
+  );
+  const done = [...named].filter((name) => changed.has(name) && kindOf(name) !== undefined);
+  const kinds = new Set(done.map(kindOf));
+  const open = [...named].filter((name) => !changed.has(name) && kinds.has(kindOf(name)));
+  return done.length < LEAST_DONE || open.length === 0
+    ? []
+    : [`- Named in the task, not changed so far: ${open.slice(0, MOST_NAMED).join(', ')}`];
+}
+
+/** One file that was changed does not make a list of files a plan. */
+const LEAST_DONE = 2;
+const LONGEST_NAME = 80;
+/** Says of a file that it is not to be changed. */
+const LEAVES = /\b(?:not|never|leave|except|without|unchanged|n['’]t)\b/i;
+const kindOf = (name: string): string | undefined => /.(\.\w{1,5})$/.exec(name)?.[1];
+
+
+/** The names of the files that were changed after a message, the newest of many. */
+function namesChangedAfter(files: readonly FileRecord[], index: number): string {
+  const names = changedFiles(files)
+    .filter(({ at = -1 }) => at > index)
+    .map(({ path }) => nameOf(path));
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  return `${names.slice(-MOST_NAMED).join(', ')}${more}`;
+}
