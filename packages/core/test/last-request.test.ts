@@ -18,13 +18,17 @@ function extracted(messages: readonly Message[], task: string | null = null): Su
 }
 
 test('C6 what was asked last is known, with the question that it answers and what was changed for it', () => {
-  const request = { text: 'yes', at: 2, question: 'Shall I cache the widths?' };
+  const request = {
+    text: 'yes',
+    at: 2,
+    answers: 'answers “It is slow. Shall I cache the widths?”',
+  };
   assert.deepEqual(extracted(ASKED).request, request);
   const during = extracted([...ASKED, assistant('', EDIT), result(EDIT, 'ok')]);
   assert.deepEqual(during.request, request);
   assert.match(
     renderSummary(during),
-    /\n## State at m5\n- Last request \[m3\], in progress: “yes” \(answers “Shall I cache the widths\?”\)\n- Changed for the request in m3: a\.ts$/,
+    /\n## State at m5\n- Changed for the request in m3: a\.ts\n\n## Open Work at m5\n- Last request \[m3\], in progress: “yes” \(answers “It is slow. Shall I cache the widths\?”\)$/,
   );
   const after = extracted([
     ...ASKED,
@@ -98,8 +102,8 @@ test('what was asked last, and the question before it, are cut only after secret
     round: 1,
   });
   assert.equal(
-    answered.request?.question,
-    'Shall I send this with each request to the service of the shop: [redacted]?',
+    answered.request?.answers,
+    'answers “Shall I send this with each request to the service of the shop: [redacted]?”',
   );
 });
 
@@ -114,7 +118,7 @@ test('a carried request is reported on by a later message', () => {
   assert.deepEqual(extract({ nodes: nodes.slice(5), previous, task: null, round: 2 }).request, {
     text: 'yes',
     at: 2,
-    question: 'Shall I cache the widths?',
+    answers: 'answers “It is slow. Shall I cache the widths?”',
     reportedAt: 5,
   });
 });
@@ -122,7 +126,11 @@ test('a carried request is reported on by a later message', () => {
 test('work after a report takes the report back; a request that the prompt shows is not shown again', () => {
   const work = [assistant('I edit it.', EDIT), result(EDIT, 'ok')];
   const nodes = thread(...ASKED, assistant('Cached.'), ...work).path();
-  const request = { text: 'yes', at: 2, question: 'Shall I cache the widths?' };
+  const request = {
+    text: 'yes',
+    at: 2,
+    answers: 'answers “It is slow. Shall I cache the widths?”',
+  };
   const now = extract({ nodes, previous: null, task: null, round: 1 });
   assert.deepEqual(now.request, request);
   const kept = nodes.slice(2).map((node) => ({ node, shown: node.message }));

@@ -5,45 +5,66 @@ import { assistant, call, result, user } from '@bobbin/testing';
 import { extract, renderSummary } from '@bobbin/core/internal';
 import { counter, nodesOf, round, text } from './extracted.ts';
 
-test('an answer that names an option is shown with the question and that option', () => {
+const rows = (place: string): string =>
+  Array.from(
+    { length: 6 },
+    (_, i) =>
+      `The rows of ${place} ${i} are in ledger ${i * 31}, because they are read again later.`,
+  ).join('\n\n');
+
+/** What a short text shows of an answer to a message that offers options. */
+function answerTo(options: string, answer: string): string | undefined {
+  const messages = [
+    user('Where should the rows go?'),
+    assistant(`I looked at it.\n\n${options}\n\n${rows('branch')}\n\nWhich one do you want?`),
+    user(answer),
+    assistant(rows('bank')),
+    user('Thanks.'),
+    ...round('bash', { command: 'ls' }, 'rows'),
+  ];
+  return /^\[m3\] User: (.*)$/m.exec(text(messages, 200))?.[1];
+}
+
+test('an answer that names an option is shown with the beginning of that option', () => {
   const options = ['A', 'B', 'C'].map(
     (label) =>
-      `| **${label}. Ledger ${label.toLowerCase()}** | ${`keeps the rows of branch ${label} `.repeat(16)}|`,
+      `| **${label}. Ledger ${label}** | ${`keeps the rows of branch ${label} `.repeat(16)}|`,
   );
-  const shown = text(
-    [
-      user('Where should the rows go?'),
-      assistant(
-        `I looked at three places.\n\n| Option | What it does |\n|---|---|\n${options.join('\n')}\n\nWhich one do you want?`,
-      ),
-      user('B, and log it.'),
-      ...round('bash', { command: 'ls' }, 'rows'),
-      assistant('The rows are in place.'),
-    ],
-    1_600,
+  const table = `| Option | What it does |\n|---|---|\n${options.join('\n')}`;
+  assert.equal(
+    answerTo(table, 'B, and log it.'),
+    'B, and log it. (takes “B. Ledger B: keeps the rows of branch B keeps the rows of branch B keeps the rows of…”)',
   );
-  assert.match(shown, /Which one do you want\?\n +\| \*\*B\. Ledger b/);
-  assert.match(shown, /User: B, and log it\./);
 });
 
+const LEDGERS = '1. **Ledger 1**\n2. **Ledger 2** (recommended)\n3. **Ledger 3**';
+
 test('an answer may name several options, and go on for long', () => {
-  const options = ['1', '2', '3'].map(
-    (label) => `${label}. **Ledger ${label}**: ${`keeps the rows of branch ${label} `.repeat(14)}`,
+  const long = '2, since the rows of a branch belong together, and we want it soon, as I said.';
+  const answers = ['1+3', 'yes, do 1', long];
+  assert.deepEqual(
+    answers.map((answer) => answerTo(LEDGERS, answer)),
+    [
+      '1+3 (takes “1. Ledger 1” and “3. Ledger 3”)',
+      'yes, do 1 (takes “1. Ledger 1”)',
+      `${long} (takes “2. Ledger 2”)`,
+    ],
   );
-  const ask = (answer: string): string =>
-    text(
-      [
-        user('Where should the rows go?'),
-        assistant(`${options.join('\n\n')}\n\nWhich one do you want?`),
-        user(answer),
-        ...round('bash', { command: 'ls' }, 'rows'),
-        assistant('The rows are in place.'),
-      ],
-      1_600,
-    );
-  assert.match(ask('1+3'), /Which one do you want\?\n +1\. \*\*Ledger 1[^\n]*\n +3\. \*\*Ledger 3/);
-  const long = `2, since the rows of a branch belong together, and ${'we want it soon '.repeat(8)}`;
-  assert.match(ask(long), /Which one do you want\?\n +2\. \*\*Ledger 2/);
+});
+
+test('an answer that names no option is shown with the question, and what was recommended', () => {
+  assert.deepEqual(
+    ['ok', 'no'].map((answer) => answerTo(LEDGERS, answer)),
+    [
+      'ok (answers “Which one do you want?”, recommended was “2. Ledger 2”)',
+      'no (answers “Which one do you want?”)',
+    ],
+  );
+});
+
+test('a point of a list that the user writes is no option', () => {
+  const point = '2. The ledger needs a date as well, which we forgot when we listed the columns.';
+  assert.equal(answerTo(LEDGERS, point), point);
 });
 
 test('a long message that a person typed counts as their own words, pasted text does not', () => {

@@ -227,7 +227,7 @@ test('C6 of the files that a task names, those are listed that were not changed 
   assert.deepEqual(state('/repo/src/table.ts', '/repo/Makefile'), []);
 });
 
-test('C6 the files that no check has seen are named, once with those of a request or since a commit', () => {
+test('C6 the files that no check has seen are named, once with those since a commit', () => {
   const text = renderSummary(
     extracted([
       ...edit('/repo/a.ts'),
@@ -238,7 +238,10 @@ test('C6 the files that no check has seen are named, once with those of a reques
       ...edit('/repo/b.ts'),
     ]),
   );
-  assert.match(text, /\n- Changed for the request in m8, after the last check \(m4\): b\.ts$/);
+  assert.match(
+    text,
+    /\n- Changed for the request in m8: b\.ts\n\n## Open Work at m10\n- Last request \[m8\], in progress: “And quickly, please.”\n- Changed after the last check \(m4\): b\.ts$/,
+  );
   const checked = renderSummary(
     extracted([...edit('/repo/a.ts'), ...bash('npm test', '20 tests passed')]),
   );

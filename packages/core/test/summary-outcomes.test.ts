@@ -325,7 +325,7 @@ test('the state names checks that failed when they ran last', () => {
       ...runs(['make lint', '0 problems'], ['make test', '--- FAIL: TestQueue (0.1s)', 'failure']),
     ]),
   );
-  assert.match(text, /\n## State at m5\n- Failed when last run \[m4\]: make test$/);
+  assert.match(text, /\n## Open Work at m5\n- Failed when last run \[m4\]: make test$/);
   const over = runs(
     ['make test', '--- FAIL: TestQueue (0.1s)', 'failure'],
     ['make test', '9 tests passed', 'success'],

@@ -82,7 +82,7 @@ const todo = (status: string): readonly Message[] =>
 
 test('C6 what is worked on is known from the task list alone', () => {
   const doing = extracted([user('Go.'), ...todo('in_progress')]);
-  assert.match(renderSummary(doing), /## State at m3\n- \[>\] Cache the tokens/);
+  assert.match(renderSummary(doing), /## Open Work at m3\n- \[>\] Cache the tokens/);
   assert.equal(extracted([user('Go.'), ...todo('completed')]).currentTask, null);
   assert.equal(extracted([user('Go.'), assistant('No response requested.')]).currentTask, null);
 });

@@ -134,7 +134,7 @@ class Extract {
     const rendered = renderEssentials(bare, this.#space);
     const selection = new Selection(needs(this.#statistics), this.#space.chars - rendered.length);
     this.#markShown(selection, rendered);
-    const story = new Story(this.#statistics, selection, this.#overruled);
+    const story = new Story(this.#statistics, selection, this.#overruled, this.#redact);
     const lines = new ExactLines(this.#statistics, this.#seen, selection);
     story.read(this.#unshown(), this.#all, causesIn(bare));
     for (const note of this.#carried) (isOfStory(note) ? story : lines).carry(note);
@@ -213,7 +213,7 @@ class Extract {
 
   /**
    * In a short text about work on files, lines of other results say less than what was said about them. Documents are
-   * named by their headings.
+   * named by their headings, and of changed files the edits are shown.
    */
   #mayQuote(): (of: number) => boolean {
     const { placed, files } = this.#statistics;
@@ -224,7 +224,7 @@ class Extract {
       const isOther =
         file === undefined
           ? segment.voice === VOICE.tool && edits >= MANY_EDITS
-          : isDocument(file.path);
+          : isDocument(file.path) || (segment.voice === VOICE.tool && file.edits > 0);
       return this.#quotable.has(of) && !(this.#isShort && isOther);
     };
   }

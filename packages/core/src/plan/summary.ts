@@ -146,8 +146,8 @@ export interface LastRequest {
   readonly text: string;
   /** The index of the message that asks. */
   readonly at: number;
-  /** What the agent had asked, if the request is a short answer. */
-  readonly question?: string;
+  /** What the agent had asked, if the request is a short answer: the rest of a sentence about the request. */
+  readonly answers?: string;
   /** The index of the message in which the agent reports on it; absent while it works. */
   readonly reportedAt?: number;
   /** The message that asks stays in the prompt, whole. */

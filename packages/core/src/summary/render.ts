@@ -3,12 +3,7 @@ import { wholeHeadOf, wholeTailOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { accountWithin, isHandedOver } from './account.ts';
 import type { Fact, Summary } from '../plan/summary.ts';
-import {
-  artifactText,
-  because,
-  outcomeTexts,
-  solvedProblemText,
-} from './entry-texts.ts';
+import { artifactText, because, outcomeTexts, solvedProblemText } from './entry-texts.ts';
 import {
   changedFiles,
   fileText,
@@ -149,8 +144,12 @@ function withoutRepeated(lines: readonly Line[]): readonly Line[] {
 /** More requests than this, and the first of them is hardly the task any more. */
 const FEW_REQUESTS = 1;
 
+/** What messages after the summary may change. */
+const OUTDATED_LATER: ReadonlySet<Section> = new Set(['State', 'Open Work']);
+
 function titleOf(section: Section, { until, knownUntil = until, notes, task }: Summary): string {
-  if (section === 'State' && knownUntil !== undefined) return `State at m${knownUntil + 1}`;
+  if (OUTDATED_LATER.has(section) && knownUntil !== undefined)
+    return `${section} at m${knownUntil + 1}`;
   if (section !== 'Task') return section;
   if (isHandedOver(task ?? '')) return 'Handed Over by an Earlier Session, as It Was Then';
   const requests = new Set(notes.filter(({ by }) => by === 'user').map(({ at }) => at));

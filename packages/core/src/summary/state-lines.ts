@@ -29,9 +29,13 @@ export function openLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
   );
   const items = itemTexts(s.items.filter((item) => !isDone(item)));
   const lines = [
-    ...open([...requestTexts(s, 'in progress'), ...currentTexts(s.currentTask, s.items), ...steps]),
+    ...openWork([
+      ...requestTexts(s, 'in progress'),
+      ...currentTexts(s.currentTask, s.items),
+      ...steps,
+    ]),
     ...listed('Open Work', RANK.state, chars * SHARE.items, items),
-    ...open([
+    ...openWork([
       ...failingTexts(s.outcomes, lastEdit(s.files)),
       ...unchangedTexts(s),
       ...changedSince(s),
@@ -40,18 +44,18 @@ export function openLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
     ]),
   ];
   const isReported = s.request?.reportedAt !== undefined;
-  return lines.length === 0 && isReported ? open(['- Nothing is known to be open.']) : lines;
+  return lines.length === 0 && isReported ? openWork(['- Nothing is known to be open.']) : lines;
 }
 
-const open = (texts: readonly string[]): readonly Line[] =>
+const openWork = (texts: readonly string[]): readonly Line[] =>
   always('Open Work', RANK.state, texts);
 
 const isDone = ({ state }: Item): boolean => state === 'done';
 
 /** What the last request answers, if the prompt shows the request. */
 function answeredTexts({ request }: Summary): readonly string[] {
-  return request?.isShown === true && request.question !== undefined
-    ? [`- The request in m${request.at + 1} answers “${request.question}”`]
+  return request?.isShown === true && request.answers !== undefined
+    ? [`- The request in m${request.at + 1} ${request.answers}`]
     : [];
 }
 
@@ -61,11 +65,11 @@ function requestTexts(
   wanted: 'reported on' | 'in progress',
 ): readonly string[] {
   if (request === undefined || request.isShown === true) return [];
-  const { text, at, question, reportedAt } = request;
+  const { text, at, answers, reportedAt } = request;
   if ((reportedAt === undefined) !== (wanted === 'in progress')) return [];
-  const answers = question === undefined ? '' : ` (answers “${question}”)`;
+  const answered = answers === undefined ? '' : ` (${answers})`;
   const where = reportedAt === undefined ? '' : ` in m${reportedAt + 1}`;
-  return [`- Last request [m${at + 1}], ${wanted}${where}: “${text}”${answers}`];
+  return [`- Last request [m${at + 1}], ${wanted}${where}: “${text}”${answered}`];
 }
 
 function changedForRequest({ request, files }: Summary): readonly string[] {
@@ -132,7 +136,6 @@ const LONGEST_NAME = 80;
 /** Says of a file that it is not to be changed. */
 const LEAVES = /\b(?:not|never|leave|except|without|unchanged|n['’]t)\b/i;
 const kindOf = (name: string): string | undefined => /.(\.\w{1,5})$/.exec(name)?.[1];
-
 
 /** The names of the files that were changed after a message, the newest of many. */
 function namesChangedAfter(files: readonly FileRecord[], index: number): string {

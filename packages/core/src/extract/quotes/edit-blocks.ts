@@ -25,8 +25,10 @@ const BLOCK_CHARS = 1_800;
 const LEAST_LINE_CHARS = 8;
 /** Where lines are left out, or a later edit took them away. */
 export const GAP = '…';
-/** Lines between more gaps say little. */
+/** Lines between more gaps say little, and so do fewer lines than gaps. */
 const MOST_GAPS = 2;
+/** Brackets and the like are in every block. */
+export const TRIVIAL_CHARS = 4;
 
 /** What the edits of a conversation left in its files. */
 export class EditBlocks {
@@ -77,7 +79,8 @@ export class EditBlocks {
     }
     const gaps = left.filter((line) => line === GAP).length;
     const isEmpty = left.every((line) => line === GAP || line.trim() === '');
-    return isEmpty || gaps > MOST_GAPS ? [] : left;
+    const telling = left.filter((line) => flat(line).length > TRIVIAL_CHARS).length;
+    return isEmpty || gaps > Math.min(telling, MOST_GAPS) ? [] : left;
   }
 
   /** The blocks of one call, if it changed something. */

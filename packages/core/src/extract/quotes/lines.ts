@@ -5,7 +5,7 @@ import { callLine } from '../anchors/call-line.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import { VOICE, type Piece, type Voice } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
-import { EditBlocks, flat, GAP, type EditBlock } from './edit-blocks.ts';
+import { EditBlocks, flat, GAP, TRIVIAL_CHARS, type EditBlock } from './edit-blocks.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
 import { rangeAt, type AddedRun, type FileDiff } from '../diffs/unified-diff.ts';
 import { quoted, tells } from './quote.ts';
@@ -18,8 +18,6 @@ const NUMBER_CHARS = 8;
 const SHORTEST_LINE = 6;
 /** Less space holds no block of an edit. */
 const LEAST_EDIT_CHARS = 40;
-/** Brackets and the like are in every block. */
-const TRIVIAL_CHARS = 4;
 
 /** A stretch of a text that could be quoted. */
 interface Line extends Item {

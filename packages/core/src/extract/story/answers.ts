@@ -1,6 +1,7 @@
-import { lastIndex, lastOf, reversed } from '../../check/list.ts';
+import { lastIndex, lastOf } from '../../check/list.ts';
 import { hasCalls, startsTurn, textOf } from '../../message/message.ts';
-import { linesOf, oneLine, tailOf } from '../../message/text.ts';
+import { headOf, linesOf, tailOf } from '../../message/text.ts';
+import type { Redact } from '../../summary/redact.ts';
 import type { Node } from '../../thread/thread.ts';
 import { sentences, type Passage } from './passages.ts';
 import { saidByUser } from './user-words.ts';
@@ -14,18 +15,25 @@ const OBJECTS =
 
 /** What the user answers to the agent. */
 export interface Answers {
-  /** The messages of the agent that the user answers in a few words, with the answers. */
-  readonly asked: ReadonlyMap<number, string>;
+  /** The messages of the agent that the user answers in a few words. */
+  readonly asked: ReadonlySet<number>;
   /** The messages that ask something and that the user objects to. */
   readonly refused: ReadonlySet<number>;
-  /** The messages of the user that say little alone, with the questions before them. */
-  readonly questions: ReadonlyMap<number, string>;
+  /** The messages of the user that say little alone, with what they answer. */
+  readonly answered: ReadonlyMap<number, Answered>;
 }
 
-export function answersIn(nodes: readonly Node[]): Answers {
-  const asked = new Map<number, string>();
+/** What a short answer answers: the question, and the options that it names or that the agent recommends. */
+export interface Answered {
+  readonly question?: string;
+  readonly options: readonly string[];
+  readonly isRecommended: boolean;
+}
+
+export function answersIn(nodes: readonly Node[], redact: Redact): Answers {
+  const asked = new Set<number>();
   const refused = new Set<number>();
-  const questions = new Map<number, string>();
+  const answered = new Map<number, Answered>();
   let last: Node | undefined;
   for (const node of nodes) {
     const { message } = node;
@@ -33,61 +41,116 @@ export function answersIn(nodes: readonly Node[]): Answers {
     if (last !== undefined && words !== '') {
       const isShort = words.length <= SHORT_ANSWER_CHARS && !words.includes('?');
       if (OBJECTS.test(words) && asks(last)) refused.add(last.index);
-      if (isShort || NAMES_OPTION.test(words)) asked.set(last.index, words);
-      const question = words.length <= BRIEF_CHARS ? lastQuestion(textOf(last.message)) : undefined;
-      // A part of a secret is not recognised: only a whole question is shown.
-      if (question?.endsWith('?') === true) questions.set(node.index, question);
+      const own = whatIsAnswered(textOf(last.message), words, redact);
+      if (own !== undefined) answered.set(node.index, own);
+      else if (isShort) asked.add(last.index);
     }
     last = message.role === 'assistant' && !hasCalls(message) ? node : undefined;
   }
-  return { asked, refused, questions };
+  return { asked, refused, answered };
 }
 
 /** An answer up to this long is shown with its question in any case. */
-export const BRIEF_CHARS = 60;
-const ASKED_CHARS = 100;
+const BRIEF_CHARS = 60;
+const ASKED_CHARS = 160;
+const OPTION_CHARS = 90;
+/** A shorter question, such as "Which one?", says what is asked in a sentence before it. */
+const VAGUE_CHARS = 45;
+/** What an agent asks is near the end of its message. */
+const READ_CHARS = 6_000;
 
-/** The last question of a text. */
-export function lastQuestion(text: string): string | undefined {
-  const line = lastOf(linesOf(text), (one) => /\?\W{0,4}$/.test(one));
-  const question = sentences(line ?? '').at(-1);
-  return question === undefined ? undefined : oneLine(question.replaceAll('**', ''), ASKED_CHARS);
+/** What an answer refers to in the agent's message before it. Undefined if the answer says enough alone, or if nothing is asked. */
+export function whatIsAnswered(said: string, answer: string, redact: Redact): Answered | undefined {
+  const names = OWN_POINT.test(answer) ? undefined : NAMES_OPTION.exec(answer)?.[1];
+  if (names === undefined && (answer.length > BRIEF_CHARS || answer.includes('?')))
+    return undefined;
+  // A part of a secret is not recognised, so secrets go before the text is cut.
+  const lines = linesOf(tailOf(redact(said), READ_CHARS)).map(plainLine);
+  const question = questionIn(lines);
+  const named = optionsNamed(lines, names ?? '');
+  const recommended =
+    named.length > 0 || OBJECTS.test(answer) ? [] : lines.filter(isRecommendation);
+  const isRecommended = recommended.length === 1;
+  const options = (isRecommended ? recommended : named).map(optionText);
+  if (question === undefined && named.length === 0) return undefined;
+  return {
+    ...(question === undefined ? {} : { question }),
+    options,
+    isRecommended,
+  };
+}
+
+/** Says what an answer answers, as the rest of a sentence about it. */
+export function answeredText({ question, options, isRecommended }: Answered): string {
+  const quoted = options.map((option) => `“${option}”`).join(' and ');
+  if (options.length === 0) return `answers “${question ?? ''}”`;
+  const asked = isRecommended && question !== undefined ? `answers “${question}”, ` : '';
+  return `${asked}${isRecommended ? 'recommended was' : 'takes'} ${quoted}`;
+}
+
+/** A line of a list or a table without its marks. */
+const plainLine = (line: string): string =>
+  line
+    .replaceAll('**', '')
+    .replace(/\s*\|\s*/g, ' | ')
+    .replace(/^[\s|>*•-]+|[\s|]+$/g, '')
+    .replace(/ \| /g, ': ');
+
+/** The last question of some lines. A vague one is shown with a question before it, or with the sentence before it. */
+function questionIn(lines: readonly string[]): string | undefined {
+  const asked = lines.flatMap((line) => {
+    const said = sentences(line.replace(LABEL, '')).map((sentence) => sentence.trim());
+    return said.flatMap((question, i) =>
+      isQuestion(question) ? [{ question, before: said[i - 1] }] : [],
+    );
+  });
+  const last = asked.at(-1);
+  if (last === undefined || !isVague(last.question)) return last?.question;
+  const clear = lastOf(asked, ({ question }) => !isVague(question));
+  if (clear !== undefined) return clear.question;
+  const both = last.before === undefined ? '' : `${last.before} ${last.question}`;
+  return both !== '' && both.length <= ASKED_CHARS ? both : last.question;
+}
+
+const isVague = (question: string): boolean => question.length <= VAGUE_CHARS;
+
+const isQuestion = (sentence: string): boolean =>
+  sentence.length <= ASKED_CHARS && /\?\W{0,4}$/.test(sentence);
+
+/** What some agents put before a question. */
+const LABEL = /^(?:\w{1,12} )?question(?: \d{1,2})?: */i;
+
+/** An answer that names options: "B", "2.", "option a, but …", "1+2", "yes, do 1". */
+const NAMES_OPTION =
+  /^\W{0,3}(?:(?:yes|yeah|yep|ok(?:ay)?|sure|please|let['’]s|i(?:['’]d)?|think|say|prefer|try|do|go|with|take|pick|option)\b[\s,]{1,3}){0,5}((?:[a-e]|\d)(?:\s?(?:[+&,]|and)\s?(?:[a-e]|\d)(?![\w.]))*)(?:\s*$|[.,):;–-](?![a-z]))/i;
+
+/** A point of the user's own list, such as "3. Make the test shorter". */
+const OWN_POINT = /^\d{1,2}[.)] +(?!\p{Ll}|I\b)\p{L}/u;
+
+/** The lines that begin with the labels of options, the last of each. */
+function optionsNamed(lines: readonly string[], names: string): readonly string[] {
+  const labels = names.match(/[a-e](?!nd)|\d/gi) ?? [];
+  return labels.flatMap((label) => {
+    const begins = new RegExp(`^(?:option )?${label}(?:[.):]|\\s[-–—:])`, 'i');
+    return lastOf(lines, (line) => begins.test(line)) ?? [];
+  });
+}
+
+const isRecommendation = (line: string): boolean =>
+  /^(?:option )?(?:[a-e]|\d)(?:[.):]|\s[-–—:]).{0,200}\brecommended\b/i.test(line);
+
+/** An option, or the whole words of it that a short text has space for. */
+function optionText(option: string): string {
+  const line = option.replace(/ \(recommended\)/i, '');
+  if (line.length <= OPTION_CHARS) return line;
+  const head = headOf(line, OPTION_CHARS);
+  return `${head.slice(0, Math.max(OPTION_CHARS / 2, head.lastIndexOf(' ')))}…`;
 }
 
 const ENDING_CHARS = 300;
 
 /** True for a message that ends with a question: what it says before is a proposal. */
 const asks = ({ message }: Node): boolean => tailOf(textOf(message), ENDING_CHARS).includes('?');
-
-/** An answer that names options: "B", "2.", "option a, but …", "1+2". */
-const NAMES_OPTION =
-  /^\W{0,3}(?:option |go with |i(?: think|['’]d say| prefer) |let['’]s (?:try|do|go with) )?((?:[a-e]|\d)(?:\s?(?:[+&,]|and)\s?(?:[a-e]|\d)(?![\w.]))*)(?:\s*$|[.,):;–-](?![a-z]))/i;
-
-/** The question that an answer belongs to, with the options that it names. */
-export function questionWithOption(
-  passages: readonly Passage[],
-  answer: string,
-): Passage | undefined {
-  const labels = NAMES_OPTION.exec(answer)?.[1]?.match(/[a-e](?!nd)|\d/gi) ?? [];
-  const lines = reversed(passages.flatMap(({ text }) => text.split('\n')));
-  const options = labels.flatMap((label) => {
-    const begins = new RegExp(`^\\W{0,6}(?:option )?${label}(?:[.):*]|\\s[-–—:])`, 'i');
-    return lines.find((line) => begins.test(line)) ?? [];
-  });
-  if (options.every((option) => isShortList(passages, option))) return undefined;
-  const question = lines.find((line) => line.includes('?') && !options.includes(line));
-  const shown = [...(question === undefined ? [] : [question]), ...options];
-  const text = shown.map((line) => oneLine(line, OPTION_CHARS)).join('\n  ');
-  return { at: passages.length, lead: '', text, kind: 'option' };
-}
-
-const OPTION_CHARS = 300;
-
-/** Options that are shown whole with their question need no line of their own. */
-function isShortList(passages: readonly Passage[], option: string): boolean {
-  const list = passages.find(({ text }) => text.split('\n').includes(option));
-  return list !== undefined && list.text.length + list.lead.length <= QUESTION_CHARS / 2;
-}
 
 const QUESTION_CHARS = 500;
 

@@ -92,12 +92,14 @@ const INTENT =
 /** Says only that something went well. */
 const CHEERS = /^(?:(?:good|great|perfect|excellent|nice)\b[^.!`]{0,40}[.!]\s*)+/i;
 
+const LIST_MARK = /^\s*(?:\d{1,3}[.)]|[-*•])\s+/;
+
 /** An intent says something if it names something. */
 const NAMES = /`|[a-z][A-Z]|\w_\w|\w\.\w/;
 
 /** Why an agent makes a change, in its words before it: a reason if it gives one, otherwise what it is about to do. */
 function reasonIn(text: string): string {
-  const line = text.trim().split('\n').at(-1) ?? '';
+  const line = (text.trim().split('\n').at(-1) ?? '').replace(LIST_MARK, '').replaceAll('**', '');
   const why =
     withoutAnnouncements(line).replace(CHEERS, '') ||
     (NAMES.test(line) ? line.replace(INTENT, '') : '');

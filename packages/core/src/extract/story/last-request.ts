@@ -4,7 +4,7 @@ import type { LastRequest } from '../../plan/summary.ts';
 import type { Redact } from '../../summary/redact.ts';
 import type { Node } from '../../thread/thread.ts';
 import { saidByAgent, saysNothing } from './agent-words.ts';
-import { BRIEF_CHARS, lastQuestion } from './answers.ts';
+import { answeredText, whatIsAnswered } from './answers.ts';
 import { sentences } from './passages.ts';
 import { expandedCommands, saidByUser } from './user-words.ts';
 
@@ -62,11 +62,13 @@ function isAgentReport(message: Message): boolean {
 }
 
 function requestOf({ said, at, after }: Asked, redact: Redact): LastRequest {
-  const question =
-    said.length > BRIEF_CHARS || after === undefined
-      ? undefined
-      : lastQuestion(redact(textOf(after.message)));
-  return { text: inBrief(redact(said)), at, ...(question === undefined ? {} : { question }) };
+  const answered =
+    after === undefined ? undefined : whatIsAnswered(textOf(after.message), said, redact);
+  return {
+    text: inBrief(redact(said)),
+    at,
+    ...(answered === undefined ? {} : { answers: answeredText(answered) }),
+  };
 }
 
 /** A text, or its first and its last sentence. */

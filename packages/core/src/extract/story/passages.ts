@@ -7,8 +7,7 @@ export interface Passage {
   /** The heading or the line ending in a colon that it belongs to; empty if there is none. */
   readonly lead: string;
   readonly text: string;
-  /** An option is a question with the answer that was chosen, without the others. */
-  readonly kind: 'prose' | 'code' | 'option';
+  readonly kind: 'prose' | 'code';
 }
 
 const FENCE = /^\s{0,12}(?:```|~~~)/;

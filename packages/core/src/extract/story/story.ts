@@ -1,5 +1,6 @@
 import { reversed, sorted } from '../../check/list.ts';
 import type { Note } from '../../plan/summary.ts';
+import type { Redact } from '../../summary/redact.ts';
 import type { Node } from '../../thread/thread.ts';
 import { VOICE } from '../anchors/scan.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
@@ -14,7 +15,7 @@ import {
   withoutPreamble,
   type Role,
 } from './agent-words.ts';
-import { answersIn, questionsIn, questionWithOption, type Answers } from './answers.ts';
+import { answeredText, answersIn, questionsIn, type Answered, type Answers } from './answers.ts';
 import { changeOf, type Overruled } from './overruled.ts';
 import { passagesOf, sentences, type Passage } from './passages.ts';
 import { expandedCommands, isProseLine, saidByUser } from './user-words.ts';
@@ -39,10 +40,10 @@ interface Offered extends Item {
   /** What a short answer of the user answers. */
   readonly isAsked: boolean;
   /** What this short answer answers. */
-  readonly question: string | undefined;
+  readonly answered: Answered | undefined;
 }
 
-type Flags = Partial<Pick<Offered, 'isOwn' | 'isFinal' | 'isReport' | 'isAsked' | 'question'>>;
+type Flags = Partial<Pick<Offered, 'isOwn' | 'isFinal' | 'isReport' | 'isAsked' | 'answered'>>;
 
 interface LeadGroup extends Group {
   readonly lead: string;
@@ -50,18 +51,23 @@ interface LeadGroup extends Group {
 
 /** What the user and the agent said, passage by passage, as candidates of a selection. */
 export class Story {
+  readonly #redact: Redact;
   readonly #statistics: AnchorStatistics;
   readonly #overruled: Overruled;
   readonly #selection: Selection;
   readonly #offered: Offered[] = [];
   readonly #seen = new Set<string>();
-  readonly #answersChars: number;
 
-  constructor(statistics: AnchorStatistics, selection: Selection, overruled: Overruled) {
+  constructor(
+    statistics: AnchorStatistics,
+    selection: Selection,
+    overruled: Overruled,
+    redact: Redact,
+  ) {
+    this.#redact = redact;
     this.#statistics = statistics;
     this.#overruled = overruled;
     this.#selection = selection;
-    this.#answersChars = Math.max(LEAST_ANSWERS_CHARS, selection.spaceChars * ANSWERS_SHARE);
   }
 
   /**
@@ -74,11 +80,11 @@ export class Story {
       all.filter(({ index }) => /report/.test(roles.get(index) ?? '')).map(({ turn }) => turn),
     );
     const expanded = expandedCommands(all);
-    const answers = answersIn(all);
+    const answers = answersIn(all, this.#redact);
     for (const node of nodes) {
       if (expanded.has(node.index)) continue;
       for (const words of saidByUser(node.message))
-        this.#user(words, node, answers.questions.get(node.index));
+        this.#user(words, node, answers.answered.get(node.index));
       const role = roles.get(node.index);
       if (node.message.role !== 'assistant' || role === undefined) continue;
       if (role !== 'step') this.#report(node, role, answers);
@@ -101,10 +107,7 @@ export class Story {
 
   #report(node: Node, role: Role, { asked, refused }: Answers): void {
     const passages = withOpening(passagesOf(saidByAgent(node.message)));
-    const answer = asked.get(node.index);
-    const option = answer === undefined ? undefined : questionWithOption(passages, answer);
-    if (option !== undefined) this.#add(option, node, 'assistant', MERIT.agent, { isAsked: true });
-    const questions = answer === undefined || option !== undefined ? NONE : questionsIn(passages);
+    const questions = asked.has(node.index) ? questionsIn(passages) : NONE;
     const isRefused = refused.has(node.index);
     for (const passage of passages) {
       const text = withoutPreamble(passage.text);
@@ -114,7 +117,7 @@ export class Story {
       const merit = MERIT.agent * share * meritOf(passage, role, this.#statistics.end - node.index);
       this.#add({ ...passage, text }, node, 'assistant', merit, {
         isFinal: role === 'final report' && !isRefused,
-        isReport: true,
+        isReport: !isRefused,
         isAsked,
       });
     }
@@ -137,13 +140,13 @@ export class Story {
     );
   }
 
-  #user(words: string, node: Node, question: string | undefined): void {
+  #user(words: string, node: Node, answered: Answered | undefined): void {
     const mayPaste = words.length > PASTES_FROM_CHARS;
-    for (const passage of passagesOf(words)) {
+    for (const [i, passage] of passagesOf(words).entries()) {
       const isProse = !mayPaste || (passage.kind === 'prose' && isMostlyProse(passage.text));
       const merit = isProse ? MERIT.user : MERIT.pasted;
       const isOwn = isProse && words.length <= LONGEST_TYPED;
-      this.#add(passage, node, 'user', merit, { isOwn, question });
+      this.#add(passage, node, 'user', merit, { isOwn, answered: i === 0 ? answered : undefined });
     }
   }
 
@@ -180,11 +183,12 @@ export class Story {
     passage: Passage,
     note: Omit<Note, 'worth'>,
     merit: number,
-    { isOwn = false, isFinal = false, isReport = false, isAsked = false, question }: Flags,
+    { isOwn = false, isFinal = false, isReport = false, isAsked = false, answered }: Flags,
   ): void {
     const ids = this.#statistics.idsIn(passage.text);
-    const item = knownItem(group, passage.text.length + 3, ids, merit);
-    const offered = { ...item, note, passage, isOwn, isFinal, isReport, isAsked, question };
+    const answers = answered === undefined ? 0 : answeredText(answered).length;
+    const item = knownItem(group, passage.text.length + 3 + answers, ids, merit);
+    const offered = { ...item, note, passage, isOwn, isFinal, isReport, isAsked, answered };
     group.items.push(offered);
     this.#offered.push(offered);
   }
@@ -200,23 +204,25 @@ export class Story {
     this.#take(ranked, spaceChars);
   }
 
-  /** What the user's short answers answer, within a share of the space: chosen options first, then the newest. */
+  /** What the user's short answers answer, the newest first, within a share of the space. */
   takeQuestions(spaceChars: number): void {
-    const asked = reversed(this.#offered.filter(({ isAsked }) => isAsked));
-    this.#take([...asked.filter(isOption), ...asked], spaceChars);
+    this.#take(reversed(this.#offered.filter(({ isAsked }) => isAsked)), spaceChars);
   }
 
-  /** How the agent's reports on changes begin, the newest first, within a share of the space. */
+  /** How the agent's reports begin within a share of the space: first those on changes, then answers, the newest first. */
   takeReports(spaceChars: number, changedIn: ReadonlySet<number>): void {
     const openings = new Map<number, Offered[]>();
     for (const offered of this.#offered) {
       const { note, passage, isReport } = offered;
-      if (!isReport || passage.kind !== 'prose' || !changedIn.has(note.turn)) continue;
+      if (!isReport || passage.kind !== 'prose') continue;
       const own = openings.get(note.at ?? 0) ?? [];
       const chars = own.reduce((sum, one) => sum + one.chars, offered.chars);
-      if (chars <= OPENING_CHARS) openings.set(note.at ?? 0, [...own, offered]);
+      const most = changedIn.has(note.turn) ? OPENING_CHARS : ANSWER_CHARS;
+      if (chars <= most) openings.set(note.at ?? 0, [...own, offered]);
     }
-    this.#take(reversed([...openings.values()]).flat(), spaceChars);
+    const ranked = reversed([...openings.values()]).flat();
+    const isOnChanges = ({ note }: Offered): boolean => changedIn.has(note.turn);
+    this.#take([...ranked.filter(isOnChanges), ...ranked], spaceChars);
   }
 
   /** The agent's last report within a share of the space, from its beginning. */
@@ -250,7 +256,7 @@ export class Story {
 
   /**
    * The chosen passages as notes in the order of the conversation, each lead before the first of its passages. A mark
-   * says where passages of a message were left out.
+   * says where passages of a message were left out, but not that the agent's message begins with others.
    */
   chosen(): readonly Note[] {
     const led = new Set<Group>();
@@ -258,9 +264,10 @@ export class Story {
     const answers = this.#answers();
     let last: Offered | undefined;
     let gap = false;
+    let isBegun = false;
     for (const offered of this.#inOrder()) {
       const { note, group, worth, passage } = offered;
-      if (last?.note.at !== note.at || last?.note.by !== note.by) gap = false;
+      if (last?.note.at !== note.at || last?.note.by !== note.by) [gap, isBegun] = [false, false];
       const before = last?.taken === true ? last.note : undefined;
       last = offered;
       if (!offered.taken) {
@@ -272,12 +279,12 @@ export class Story {
       const text = passage.kind === 'code' ? `\`\`\`\n${note.text}\n\`\`\`` : note.text;
       const overruledAt = note.by === 'user' ? changeOf(note.text, this.#overruled) : undefined;
       const parts = [
-        ...(gap && !text.startsWith(GAP) ? [GAP] : []),
+        ...(gap && (isBegun || note.by === 'user') && !text.startsWith(GAP) ? [GAP] : []),
         ...(lead === '' || isSaid ? [] : [lead]),
         text + (answers.get(offered) ?? ''),
       ];
       led.add(group);
-      gap = false;
+      [gap, isBegun] = [false, true];
       notes.push({
         ...note,
         ...(overruledAt === undefined ? {} : { overruledAt }),
@@ -288,20 +295,22 @@ export class Story {
     return notes;
   }
 
-  /** The questions of short answers that the conversation does not show: the newest, within a share of the space. */
+  /** What short answers answer, if the conversation does not show it. */
   #answers(): ReadonlyMap<Offered, string> {
     const answers = new Map<Offered, string>();
     const taken = this.#offered.filter((offered) => offered.taken);
-    const shown = taken
-      .filter(({ note }) => note.by === 'assistant')
-      .map(({ note }) => note.text.replaceAll('**', ''))
-      .join('\n');
-    let left = this.#answersChars;
+    const shown = withoutMarks(
+      taken
+        .filter(({ note }) => note.by === 'assistant')
+        .map(({ note }) => note.text)
+        .join('\n'),
+    );
     for (const offered of reversed(taken)) {
-      const { question } = offered;
-      if (question === undefined || shown.includes(question)) continue;
-      const text = ` (answers “${question}”)`;
-      if ((left -= text.length) < 0) break;
+      const { answered } = offered;
+      if (answered === undefined) continue;
+      const { question = '', options } = answered;
+      if ([question, ...options].every((part) => shown.includes(withoutMarks(part)))) continue;
+      const text = ` (${answeredText(answered)})`;
       answers.set(offered, text);
     }
     return answers;
@@ -315,13 +324,13 @@ export class Story {
   }
 }
 
+/** A text without the marks of lists and tables, by which texts are compared. */
+const withoutMarks = (text: string): string => text.replace(/[\s*|:…]+/g, '');
+
 const GAP = '…';
 
 const OPENING_CHARS = 500;
-const ANSWERS_SHARE = 0.05;
-const LEAST_ANSWERS_CHARS = 120;
-
-const isOption = ({ passage }: Offered): boolean => passage.kind === 'option';
+const ANSWER_CHARS = 300;
 
 /** What the agent proposed in vain says less about the work. */
 const REFUSED_SHARE = 0.3;
