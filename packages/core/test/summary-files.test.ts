@@ -215,14 +215,25 @@ const edit = (path: string): readonly Message[] =>
 test('C6 of the files that a task names, those are listed that were not changed yet, of the kinds that were', () => {
   const task =
     'Widen `src/table.ts`, `src/printer.ts` and src/queue.ts. Leave vendor.ts alone. The test is printer.test.ts; see notes.md and data.json.';
-  const state = (...done: readonly string[]): readonly string[] => {
-    const nodes = nodesOf([user(task), ...done.flatMap(edit)]);
+  const state = (...done: readonly string[]): readonly string[] => stateAfter(done.flatMap(edit));
+  const stateAfter = (messages: readonly Message[]): readonly string[] => {
+    const nodes = nodesOf([user(task), ...messages]);
     const text = renderSummary(extract({ nodes, previous: null, task, round: 1 }));
     return text.split('\n').filter((line) => line.startsWith('- Named in the task'));
   };
   assert.deepEqual(state('/repo/src/table.ts', '/repo/src/printer.ts'), [
     '- Named in the task, not changed so far: queue.ts, printer.test.ts',
   ]);
+  const looked = round('Read', { file_path: '/repo/src/queue.ts' }, 'queue();');
+  const both = [...edit('/repo/src/table.ts'), ...edit('/repo/src/printer.ts')];
+  // What was read while files were changed needs no change.
+  assert.deepEqual(stateAfter([...both, ...looked]), [
+    '- Named in the task, not changed so far: printer.test.ts',
+  ]);
+  assert.deepEqual(
+    stateAfter([...looked, ...both]),
+    state('/repo/src/table.ts', '/repo/src/printer.ts'),
+  );
   assert.deepEqual(state('/repo/src/table.ts'), []);
   assert.deepEqual(state('/repo/src/table.ts', '/repo/Makefile'), []);
 });

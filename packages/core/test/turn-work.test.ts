@@ -182,3 +182,20 @@ test('a command that the prompt shows with its result is not listed again', () =
   assert.deepEqual(commands(kept, 5), ['npm run lint', 'npm test']);
   assert.deepEqual(commands(half, 3), ['npm run lint', 'npm test']);
 });
+
+test('a short summary of much work still has words of the user', () => {
+  const folders = ['table', 'printer', 'queue', 'ledger'];
+  const messages = folders.flatMap((folder) => [
+    user(`Change all parts of the ${folder}, one after the other, and keep their names.`),
+    ...Array.from({ length: 20 }, (_, i) =>
+      edit(`/repo/packages/${folder}/src/part_${folder}_${i}.ts`, `run(${i});`),
+    ).flat(),
+    ...run('npm test', `12 tests passed in ${folder}`),
+    assistant(`All parts of the ${folder} are changed.`),
+  ]);
+  const shown = fitSummary(extract({ ...request(messages), maxTokens: 600 }), 600, counter) ?? '';
+  assert.deepEqual(
+    folders.filter((folder) => shown.includes(`User: Change all parts of the ${folder},`)),
+    folders,
+  );
+});

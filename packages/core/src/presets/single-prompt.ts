@@ -12,7 +12,7 @@ import { DEFAULT_STYLE, type RenderStyle } from '../plan/plan.ts';
 const KEEP: BesideSummary = {
   kind: 'beside-summary',
   summaryTokens: 8_000,
-  leastShare: 0.22,
+  leastShare: 0.3,
   mostShare: 0.5,
 };
 

@@ -24,7 +24,14 @@ const DOCUMENT = /\.(?:md|mdx|txt|rst)$/i;
 export const isDocument = (path: string): boolean => DOCUMENT.test(path);
 
 /** More names than this say little in one line. */
-export const MOST_NAMED = 12;
+const MOST_NAMED = 12;
+
+/** The last of some names, each once, and how many there are besides. */
+export function namesInShort(given: readonly string[]): string {
+  const names = [...new Set(given)];
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  return `${names.slice(-MOST_NAMED).join(', ')}${more}`;
+}
 
 /** What was done in the turns before that of the last request: the state says what was done for that one. */
 export function workBefore({ work = [], request, until = -1 }: Summary): readonly TurnWork[] {
@@ -33,7 +40,6 @@ export function workBefore({ work = [], request, until = -1 }: Summary): readonl
 
 /** What was done in a turn, in one line. */
 export function workText({ at, until, files, checks, changedAt = -1 }: TurnWork): string {
-  const more = files.length > MOST_NAMED ? ` and ${files.length - MOST_NAMED} more` : '';
   const failed = checks.filter(({ hasPassed }) => !hasPassed).map(({ kind }) => kind);
   const isOld = checks.every((check) => check.at < changedAt);
   const ended =
@@ -41,7 +47,7 @@ export function workText({ at, until, files, checks, changedAt = -1 }: TurnWork)
       ? `failed when last run: ${failed.join(', ')}`
       : `checks passed${isOld ? ' before the last edits' : ''}`;
   const done = [
-    ...(files.length === 0 ? [] : [`changed ${files.slice(-MOST_NAMED).join(', ')}${more}`]),
+    ...(files.length === 0 ? [] : [`changed ${namesInShort(files)}`]),
     ...(checks.length === 0 ? [] : [ended]),
   ];
   return `[m${at + 2}–m${until + 1}] Work: ${done.join('; ')}`;

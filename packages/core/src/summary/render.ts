@@ -42,6 +42,7 @@ const SHARE = {
   decisions: 0,
   work: 0.05,
   files: 0.26,
+  fileNames: 0.5,
   problems: 0.08,
   commands: 0.12,
   read: 0.06,
@@ -171,8 +172,14 @@ function groupedByHeading(lines: readonly Line[]): readonly string[] {
   return sorted([...groups.values()], (a, b) => a.at - b.at).flatMap(({ texts }) => texts);
 }
 
-function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
+/** In a short text lists give way: what was said needs some of it. */
+const SHORT_CHARS = 5_000;
+const SHORT_SHARE = 0.6;
+
+function summaryLines(s: Summary, given: RenderSpace): readonly Line[] {
   const root = rootOf(s.files);
+  const chars = given.chars < SHORT_CHARS ? given.chars * SHORT_SHARE : given.chars;
+  const space = { ...given, chars };
   return [
     ...(s.task === null || space.taskIsShown === true
       ? []
@@ -182,7 +189,7 @@ function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
     ...stateLines(s, space),
     ...openLines(s, space),
     ...decisionLines(s, space),
-    ...changedFileLines(s, root, space.chars * SHARE.files),
+    ...changedFileLines(s, root, space),
     ...seenLines(s, space),
     ...runLines(s, space),
     ...noteLines(s, root),
@@ -239,17 +246,17 @@ function workLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
 }
 
 /** The changed files, each with what changed. The oldest of many, of which no line is shown, by their names only. */
-function changedFileLines(s: Summary, root: string, spaceChars: number): readonly Line[] {
+function changedFileLines(s: Summary, root: string, space: RenderSpace): readonly Line[] {
   const changed = changedFiles(s.files);
   const quoted = new Set(s.notes.map(({ source }) => source));
-  let left = spaceChars;
+  let left = space.chars * SHARE.files;
   const texts = reversed(changed).map((file) => ({ file, text: `- ${fileText(file, root)}` }));
   const whole = texts.filter(
     ({ file, text }) => (left -= text.length + 1) >= 0 || quoted.has(file.path),
   );
   const named = texts.filter((one) => !whole.includes(one)).map(({ file }) => nameOf(file.path));
   const own = { section: 'Changed Files', rank: RANK.finding } as const;
-  const earlier = `- Earlier: ${reversed(named).join(', ')}`;
+  const earlier = `- Earlier: ${newestNames(named, space.chars * SHARE.fileNames)}`;
   return [
     ...(named.length === 0 ? [] : [{ ...own, text: earlier, worth: 1, at: -1 }]),
     ...reversed(whole).map(({ text }, i) => ({
@@ -259,6 +266,15 @@ function changedFileLines(s: Summary, root: string, spaceChars: number): readonl
       worth: i / changed.length,
     })),
   ];
+}
+
+/** Names, given the newest first, in the order of the thread: each once, and how many there is no space for. */
+function newestNames(names: readonly string[], mostChars: number): string {
+  const unique = [...new Set(names)];
+  let left = mostChars;
+  const shown = unique.filter((name) => (left -= name.length + 2) >= 0);
+  const more = unique.length > shown.length ? `${unique.length - shown.length} more files, ` : '';
+  return more + reversed(shown).join(', ');
 }
 
 /**

@@ -2,7 +2,7 @@ import { groupedBy, lastOf } from '../check/list.ts';
 import type { FileRecord, Item, Summary } from '../plan/summary.ts';
 import { isHandedOver } from './account.ts';
 import { currentTexts, failingTexts, isCheck, itemTexts, repositoryTexts } from './entry-texts.ts';
-import { changedFiles, lastEdit, MOST_NAMED, nameOf } from './file-texts.ts';
+import { changedFiles, isChanged, lastEdit, namesInShort, nameOf } from './file-texts.ts';
 import { always, listed, RANK, type Line, type RenderSpace } from './summary-line.ts';
 
 /** How much of the text each list may take before its older entries give way. */
@@ -99,9 +99,7 @@ function unpushedTexts({ repository = [] }: Summary): readonly string[] {
     .filter(({ kind, at }) => kind === 'commit' && at > pushed)
     .map(({ text }) => hashOf(text));
   const noun = hashes.length === 1 ? 'commit' : 'commits';
-  return hashes.length === 0
-    ? []
-    : [`- No push was seen after ${noun} ${hashes.slice(-MOST_NAMED).join(', ')}`];
+  return hashes.length === 0 ? [] : [`- No push was seen after ${noun} ${namesInShort(hashes)}`];
 }
 
 const hashOf = (commit: string): string => commit.slice(0, Math.max(0, commit.indexOf(' ')));
@@ -110,9 +108,18 @@ const hashOf = (commit: string): string => commit.slice(0, Math.max(0, commit.in
 const uncalledTexts = ({ uncalled = [] }: Summary): readonly string[] =>
   uncalled.length === 0 ? [] : [`- Added, not called by any edit so far: ${uncalled.join(', ')}`];
 
-/** A plan is worked through file by file: if some files that the task names were changed, the others of their kind. */
+/**
+ * A plan is worked through file by file: if some files that the task names were changed, the others of their kind. Those
+ * that the agent read after it had begun to change files need no change, as far as one can see.
+ */
 function unchangedTexts({ task, files }: Summary): readonly string[] {
-  const changed = new Set(changedFiles(files).map(({ path }) => nameOf(path)));
+  const edited = changedFiles(files);
+  const firstEdit = Math.min(...edited.map(({ at = Infinity }) => at));
+  const looked = files.filter(
+    (file) => file.read && !isChanged(file) && (file.at ?? -1) > firstEdit,
+  );
+  const changed = new Set(edited.map(({ path }) => nameOf(path)));
+  const seen = new Set(looked.map(({ path }) => nameOf(path)));
   const given = task === null || isHandedOver(task) ? '' : task;
   const named = new Set(
     given
@@ -124,10 +131,12 @@ function unchangedTexts({ task, files }: Summary): readonly string[] {
   );
   const done = [...named].filter((name) => changed.has(name) && kindOf(name) !== undefined);
   const kinds = new Set(done.map(kindOf));
-  const open = [...named].filter((name) => !changed.has(name) && kinds.has(kindOf(name)));
+  const open = [...named].filter(
+    (name) => !changed.has(name) && !seen.has(name) && kinds.has(kindOf(name)),
+  );
   return done.length < LEAST_DONE || open.length === 0
     ? []
-    : [`- Named in the task, not changed so far: ${open.slice(0, MOST_NAMED).join(', ')}`];
+    : [`- Named in the task, not changed so far: ${namesInShort(open)}`];
 }
 
 /** One file that was changed does not make a list of files a plan. */
@@ -139,9 +148,9 @@ const kindOf = (name: string): string | undefined => /.(\.\w{1,5})$/.exec(name)?
 
 /** The names of the files that were changed after a message, the newest of many. */
 function namesChangedAfter(files: readonly FileRecord[], index: number): string {
-  const names = changedFiles(files)
-    .filter(({ at = -1 }) => at > index)
-    .map(({ path }) => nameOf(path));
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
-  return `${names.slice(-MOST_NAMED).join(', ')}${more}`;
+  return namesInShort(
+    changedFiles(files)
+      .filter(({ at = -1 }) => at > index)
+      .map(({ path }) => nameOf(path)),
+  );
 }
