@@ -133,7 +133,7 @@ test('A12 D9 rounds chain over a store: each summary contains the one before it 
     const fresh = Array.from({ length: 12 }, (_, i) =>
       textMessage(
         i % 2 === 0 ? 'user' : 'assistant',
-        `round ${round}: never touch /etc/round-${round}.conf, step ${i}. ${'And so it went on. '.repeat(8)}`,
+        `round ${round}: never touch /etc/round-${round}.conf, step ${i}. ${'And so it went on. '.repeat(24)}`,
       ),
     );
     const nodes = nodesOf(fresh, path);
