@@ -360,6 +360,27 @@ test('E8 the beginning of a split turn is described in the words of the agent', 
   });
 });
 
+test('E8 a line of a split turn is shown with what introduces it, and one that introduces a call is not', () => {
+  const { splitTurn } = extract({
+    nodes: nodesOf(
+      user('Go.'),
+      assistant(
+        'Two things are missing here:\n- the lock that each writer takes\n\nStarting with the lock:',
+        call('edit', { path: 'a.ts', old_string: 'a', new_string: 'b' }),
+      ),
+    ),
+    previous: null,
+    task: 'Go.',
+    round: 1,
+    counter,
+    splitTurn: { turn: 1, maxTokens: 400 },
+  });
+  assert.deepEqual(splitTurn, {
+    turn: 1,
+    text: '- [m2] Two things are missing here: - the lock that each writer takes',
+  });
+});
+
 test('arguments that end in a backslash are read to their end', () => {
   for (const args of ['{"a":"b\\\\', '\\', '{"a":"x\\\\n', '"k":"v","l":"\\'])
     for (const cut of [args, args.repeat(60)]) {

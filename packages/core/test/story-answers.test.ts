@@ -16,7 +16,7 @@ const rows = (place: string): string =>
 function answerTo(options: string, answer: string): string | undefined {
   const messages = [
     user('Where should the rows go?'),
-    assistant(`I looked at it.\n\n${options}\n\n${rows('branch')}\n\nWhich one do you want?`),
+    assistant(`${rows('till')}\n\n${options}\n\n${rows('branch')}\n\nWhich one do you want?`),
     user(answer),
     assistant(rows('bank')),
     user('Thanks.'),
@@ -41,13 +41,15 @@ const LEDGERS = '1. **Ledger 1**\n2. **Ledger 2** (recommended)\n3. **Ledger 3**
 
 test('an answer may name several options, and go on for long', () => {
   const long = '2, since the rows of a branch belong together, and we want it soon, as I said.';
-  const answers = ['1+3', 'yes, do 1', long];
+  const opinion = 'I think 2 is the right place. Each of the rows says which branch it belongs to.';
+  const answers = ['1+3', 'yes, do 1', long, opinion];
   assert.deepEqual(
     answers.map((answer) => answerTo(LEDGERS, answer)),
     [
       '1+3 (takes “1. Ledger 1” and “3. Ledger 3”)',
       'yes, do 1 (takes “1. Ledger 1”)',
       `${long} (takes “2. Ledger 2”)`,
+      `${opinion} (takes “2. Ledger 2”)`,
     ],
   );
 });
@@ -154,6 +156,44 @@ test('what was done in each turn comes before what the agent explained', () => {
     300,
   );
   assert.match(shown, /Agent: Rows are kept in a tree, and the tree is written every minute\./);
+});
+
+test('the answer to each question begins before an answer is shown at length', () => {
+  const answers = Array.from(
+    { length: 6 },
+    (_, i) => `Column ${i} is what branch ${i} still owes.`,
+  );
+  const messages = answers.flatMap((answer, i) => [
+    user(`What is column ${i} for?`),
+    assistant(`${answer} It is filled at night.\n\n${DETAILS.replaceAll('ledger', `book${i}`)}`),
+  ]);
+  const shown = text([...messages, user('Thanks.')], 640);
+  assert.deepEqual(
+    answers.filter((answer) => !shown.includes(answer)),
+    [],
+  );
+  assert.ok(shown.includes('book5_11.csv'), 'and the newest is shown at length');
+});
+
+test('every entry of a list is shown if the user takes some by their numbers', () => {
+  const entries = Array.from(
+    { length: 14 },
+    (_, i) =>
+      `| ${i + 1} | The check of branch ${i * 37} reads its whole ledger once more, and nobody knows why |`,
+  );
+  const shown = text(
+    [
+      user('List what is open.'),
+      assistant(`Open are:\n\n| # | What |\n|---|---|\n${entries.join('\n')}\n\n${DETAILS}`),
+      user('Skip 5 and 7, do the rest.'),
+      ...Array.from({ length: 20 }, (_, i) => edited(`check${i}.ts`)).flat(),
+    ],
+    1500,
+  );
+  assert.deepEqual(
+    entries.filter((entry) => !shown.includes(entry)),
+    [],
+  );
 });
 
 const INTRODUCTION = Array.from(

@@ -87,6 +87,23 @@ test('requests that differ in a number only are not changes of each other', () =
   );
 });
 
+test('facts that the user adds, and messages of programs, are not changes of what was said', () => {
+  const said = [
+    'The shadow branch has checkpoints of a session.',
+    '"Existing session: %s',
+    'Instead of the existing session print nothing.',
+    'I actually got more of the warning: the session of the shadow branch is 914e68cc.',
+    "Let's give it a try.",
+    "Yes, let's use the public repository.",
+  ];
+  const messages = said.flatMap((one) => [user(one), assistant('Understood.')]);
+  const { notes } = extracted([user('Build the tool.'), ...messages]);
+  assert.deepEqual(
+    notes.filter(({ by, overruledAt }) => by === 'user' && overruledAt !== undefined),
+    [],
+  );
+});
+
 test("what a person answers to a question and why they refuse a call are the user's words", () => {
   const shown = text([
     user('Build the shop.'),

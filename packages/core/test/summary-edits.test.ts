@@ -181,6 +181,11 @@ test('what a text in a file declares is no declaration of the file', () => {
   assert.match(renderSummary(summaryOf(edit('/repo/a.go', 'x', cut))), /: adds hello\(\)\n/);
 });
 
+test('a name with a dot, which a replacement everywhere can leave, is not declared', () => {
+  const text = renderSummary(summaryOf(edit('/repo/a.go', 'func text.Cut(s string) {', 'var x')));
+  assert.doesNotMatch(text, /removes text/);
+});
+
 test('a block with gaps in many places is not shown', () => {
   const lines = Array.from({ length: 7 }, (_, i) => `queue_${i} = open(broker_${i * 31})`);
   const changed = (...at: readonly number[]): unknown => {

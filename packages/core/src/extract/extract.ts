@@ -73,9 +73,9 @@ const DEFAULT_TOKENS = 4_000;
 /** Shares of the text for what is taken before the rest competes. */
 const SHARE = {
   userWords: 0.3,
-  questions: 0.1,
+  questions: 0.25,
   finalReport: 0.15,
-  reports: 0.15,
+  reports: 0.25,
   story: 0.8,
   edits: 0.15,
   files: 0.3,
@@ -161,8 +161,8 @@ class Extract {
     const changedIn = work.filter(({ files }) => files.length > 0).map(({ turn }) => turn);
     story.takeOwnWords(chars * SHARE.userWords);
     story.takeFinalReport(chars * SHARE.finalReport);
-    story.takeReports(chars * SHARE.reports, new Set(changedIn));
     story.takeQuestions(chars * SHARE.questions);
+    story.takeReports(chars * SHARE.reports, new Set(changedIn));
     story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
     lines.takeEdits(
       Math.min(chars * SHARE.edits, MOST_EDITS_CHARS),

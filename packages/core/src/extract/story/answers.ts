@@ -15,8 +15,8 @@ const OBJECTS =
 
 /** What the user answers to the agent. */
 export interface Answers {
-  /** The messages of the agent that the user answers in a few words. */
-  readonly asked: ReadonlySet<number>;
+  /** The messages of the agent that the user answers in a few words, with the answer. */
+  readonly asked: ReadonlyMap<number, string>;
   /** The messages that ask something and that the user objects to. */
   readonly refused: ReadonlySet<number>;
   /** The messages of the user that say little alone, with what they answer. */
@@ -31,7 +31,7 @@ export interface Answered {
 }
 
 export function answersIn(nodes: readonly Node[], redact: Redact): Answers {
-  const asked = new Set<number>();
+  const asked = new Map<number, string>();
   const refused = new Set<number>();
   const answered = new Map<number, Answered>();
   let last: Node | undefined;
@@ -43,7 +43,7 @@ export function answersIn(nodes: readonly Node[], redact: Redact): Answers {
       if (OBJECTS.test(words) && asks(last)) refused.add(last.index);
       const own = whatIsAnswered(textOf(last.message), words, redact);
       if (own !== undefined) answered.set(node.index, own);
-      else if (isShort) asked.add(last.index);
+      else if (isShort) asked.set(last.index, words);
     }
     last = message.role === 'assistant' && !hasCalls(message) ? node : undefined;
   }
@@ -122,7 +122,7 @@ const LABEL = /^(?:\w{1,12} )?question(?: \d{1,2})?: */i;
 
 /** An answer that names options: "B", "2.", "option a, but …", "1+2", "yes, do 1". */
 const NAMES_OPTION =
-  /^\W{0,3}(?:(?:yes|yeah|yep|ok(?:ay)?|sure|please|let['’]s|i(?:['’]d)?|think|say|prefer|try|do|go|with|take|pick|option)\b[\s,]{1,3}){0,5}((?:[a-e]|\d)(?:\s?(?:[+&,]|and)\s?(?:[a-e]|\d)(?![\w.]))*)(?:\s*$|[.,):;–-](?![a-z]))/i;
+  /^\W{0,3}(?:(?:yes|yeah|yep|ok(?:ay)?|sure|please|let['’]s|i(?:['’]d)?|think|say|prefer|try|do|go|with|take|pick|option)\b[\s,]{1,3}){0,5}((?:[a-e]|\d)(?:\s?(?:[+&,]|and)\s?(?:[a-e]|\d)(?![\w.]))*)(?:\s*$|[.,):;–-](?![a-z])| (?:is|sounds|looks|seems) )/i;
 
 /** A point of the user's own list, such as "3. Make the test shorter". */
 const OWN_POINT = /^\d{1,2}[.)] +(?!\p{Ll}|I\b)\p{L}/u;
@@ -155,10 +155,15 @@ const asks = ({ message }: Node): boolean => tailOf(textOf(message), ENDING_CHAR
 const QUESTION_CHARS = 500;
 
 /** What an agent asks or offers: how its message begins, and the last passage with a question, otherwise the last one. */
-export function questionsIn(passages: readonly Passage[]): ReadonlySet<Passage> {
+export function questionsIn(passages: readonly Passage[], answer: string): ReadonlySet<Passage> {
   const end = lastIndex(passages, ({ text }) => text.includes('?'));
   const asked = passages.slice(0, end < 0 ? passages.length : end + 1);
   let left = QUESTION_CHARS;
   const first = asked.filter(({ text }) => (left -= text.length) >= 0);
-  return new Set([...first, ...asked.slice(-1)]);
+  const numbered = NUMBERS.test(answer) ? passages.filter(({ text }) => NUMBERED.test(text)) : [];
+  return new Set([...first, ...asked.slice(-1), ...numbered]);
 }
+
+/** An answer such as "skip 5, 7, 8 and do the rest", and the entries of a list or a table that it speaks of. */
+const NUMBERS = /\b\d{1,2}\b/;
+const NUMBERED = /^\W*\d{1,2}(?:[.):]| *\|)/;

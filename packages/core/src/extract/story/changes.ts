@@ -41,7 +41,7 @@ function textOf(given: JsonObject, name: RegExp): string | undefined {
 
 /** A line that declares something, in most languages of programs, and the headings of a document. */
 const DECLARES =
-  /^\s*(?:(?:export|default|public|private|protected|static|async|abstract|final|pub|override|readonly|declare)\s+)*(?:func(?:tion)?\*?|def|class|interface|type|struct|enum|trait|impl|fn|module|namespace|record|object)\s+(?:\([^)\n]{0,80}\)\s*)?([A-Za-z_$][\w$]*)/;
+  /^\s*(?:(?:export|default|public|private|protected|static|async|abstract|final|pub|override|readonly|declare)\s+)*(?:func(?:tion)?\*?|def|class|interface|type|struct|enum|trait|impl|fn|module|namespace|record|object)\s+(?:\([^)\n]{0,80}\)\s*)?([A-Za-z_$][\w$]*)(?![\w$.])/;
 /** A value of a module: what is indented is a variable of a function. */
 const VALUE = /^(?:export\s+)?(?:const|let|var)\s+([A-Za-z_$][\w$]*)/;
 /** A method of a class in languages that have no word for it. */

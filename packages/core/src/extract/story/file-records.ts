@@ -89,8 +89,9 @@ function changesByFile(
 const INTENT =
   /^\W*(?:(?:ok(?:ay)?|now|first|next|then|good|great|perfect|also|and|so)\b[,.!]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i need to|i should|we need to|now i)\s+(?:now |also |then |first )?/i;
 
-/** Says only that something went well. */
-const CHEERS = /^(?:(?:good|great|perfect|excellent|nice)\b[^.!`]{0,40}[.!]\s*)+/i;
+/** Says only that something went well, or in which order the agent goes on. */
+const CHEERS =
+  /^(?:(?:good|great|perfect|excellent|nice)\b[^.!`]{0,40}[.!]\s*)+|^(?:starting|continuing) with [^`]*$/i;
 
 const LIST_MARK = /^\s*(?:\d{1,3}[.)]|[-*•])\s+/;
 

@@ -17,10 +17,18 @@ const LONGEST = 240;
 const MOST_STATEMENTS = 400;
 /** Says that something is now different from before. */
 const CHANGES =
-  /\b(?:final decision|actually|instead|changed my mind|change of plan|no longer|not any ?more|on second thought|scrap|forget|revert|rather|switch(?:ed)? to|move to|rename|from now on|now (?:use|we)|correction|scratch that|(?:you|we) (?:may|can) (?:now\b|.{1,60}\b(?:now|again|too)\b)|let'?s (?:use|go with)|we (?:will|['’]ll) (?:use|go with)|(?:doch )?lieber|stattdessen|endgültig|en fait|finalement|mejor|en su lugar)\b|改成|改为|代わりに/i;
+  /(?<!\b(?:i|was|since|can|could) )\bactually\b|\b(?:final decision|instead|changed my mind|change of plan|no longer|not any ?more|on second thought|scrap|forget|revert|rather|switch(?:ed)? to|move to|rename|from now on|now (?:use|we)|correction|scratch that|(?:you|we) (?:may|can) (?:now\b|.{1,60}\b(?:now|again|too)\b)|let'?s (?:use|go with)|we (?:will|['’]ll) (?:use|go with)|(?:doch )?lieber|stattdessen|endgültig|en fait|finalement|mejor|en su lugar)\b|改成|改为|代わりに/i;
 /** A later statement that changes something is about an earlier one if it shares this part of its words. */
 const SHARED = 1 / 3;
 const FEW_WORDS = 8;
+/** Words of many requests: two that share them are not about the same thing. */
+const FILLER = new Set(
+  'let lets want need would like please yes yeah yep ok okay sure great thanks actually instead s d ll m re ve t'.split(
+    ' ',
+  ),
+);
+/** Questions, and what is quoted: messages of a program, lines of code. */
+const NO_STATEMENT = /\?$|^["'`+-]|\\n|[;{}]$/;
 /** A longer text was pasted: its lines take back nothing, and nobody takes them back. */
 const TYPED_CHARS = 2_000;
 
@@ -61,9 +69,12 @@ function statementsIn(node: Node): readonly Statement[] {
     .filter(({ length }) => length <= TYPED_CHARS)
     .flatMap((text) => text.split('\n').flatMap(sentences))
     .map((text) => text.trim())
-    .filter((text) => text.length > 8 && text.length <= LONGEST && !text.endsWith('?'))
-    .map((text) => ({ text, at: node.index, turn: node.turn, words: new Set(contentWords(text)) }));
+    .filter((text) => text.length > 8 && text.length <= LONGEST && !NO_STATEMENT.test(text))
+    .map((text) => ({ text, at: node.index, turn: node.turn, words: topicWords(text) }));
 }
+
+const topicWords = (text: string): ReadonlySet<string> =>
+  new Set(contentWords(text).filter((word) => !FILLER.has(word)));
 
 function isAbout({ words: later }: Statement, { words: earlier }: Statement): boolean {
   if (earlier.size < 2 || earlier.size > 14) return false;

@@ -180,6 +180,10 @@ class PassageReader {
   }
 }
 
+/** True for the last line of a text that introduces something which a call shows. */
+export const introduces = ({ text, kind }: Passage): boolean =>
+  kind === 'prose' && endsInColon(text);
+
 function endsInColon(line: string): boolean {
   return /[:：]\W{0,3}$/.test(line);
 }

@@ -9,7 +9,7 @@ import { commandIn } from '../anchors/shell.ts';
 import { touchedBy } from '../anchors/tool-effects.ts';
 import { saidByAgent, withoutAnnouncements } from './agent-words.ts';
 import { kindOfCommand } from './commands.ts';
-import { passagesOf } from './passages.ts';
+import { introduces, passagesOf } from './passages.ts';
 
 /** What the agent said and did in the beginning of a turn whose end stays: the newest lines that fit, in its own words. */
 export function splitTurnText(
@@ -35,9 +35,14 @@ function newestWithin(lines: readonly string[], mostChars: number): string {
 }
 
 function saidIn({ message, index }: Node): readonly string[] {
+  const shown = new Set<string>();
   const lines = passagesOf(saidByAgent(message))
-    .filter(({ kind }) => kind === 'prose')
-    .map(({ text }) => withoutAnnouncements(text).replaceAll('\n', ' '))
+    .filter((passage) => passage.kind === 'prose' && !introduces(passage))
+    .map(({ lead, text }) => {
+      const begins = lead === '' || shown.has(lead) ? '' : `${lead} `;
+      shown.add(lead);
+      return begins + withoutAnnouncements(text).replaceAll('\n', ' ');
+    })
     .filter((text) => text.length > 20);
   return lines.map((line) => `- [m${index + 1}] ${line}`);
 }

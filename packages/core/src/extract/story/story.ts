@@ -1,4 +1,5 @@
 import { reversed, sorted } from '../../check/list.ts';
+import { hasCalls } from '../../message/message.ts';
 import type { Note } from '../../plan/summary.ts';
 import type { Redact } from '../../summary/redact.ts';
 import type { Node } from '../../thread/thread.ts';
@@ -17,7 +18,7 @@ import {
 } from './agent-words.ts';
 import { answeredText, answersIn, questionsIn, type Answered, type Answers } from './answers.ts';
 import { changeOf, type Overruled } from './overruled.ts';
-import { passagesOf, sentences, type Passage } from './passages.ts';
+import { introduces, passagesOf, sentences, type Passage } from './passages.ts';
 import { expandedCommands, isProseLine, saidByUser } from './user-words.ts';
 
 /** The scale on which merit is compared with the need of anchors, per character. */
@@ -107,10 +108,13 @@ export class Story {
 
   #report(node: Node, role: Role, { asked, refused }: Answers): void {
     const passages = withOpening(passagesOf(saidByAgent(node.message)));
-    const questions = asked.has(node.index) ? questionsIn(passages) : NONE;
+    const answer = asked.get(node.index);
+    const questions = answer === undefined ? NONE : questionsIn(passages, answer);
     const isRefused = refused.has(node.index);
+    const isStep = hasCalls(node.message);
     for (const passage of passages) {
-      const text = withoutPreamble(passage.text);
+      const said = withoutPreamble(passage.text);
+      const text = isStep && passage.kind === 'prose' ? withoutAnnouncements(said) : said;
       if (text === '' || saysNothing(text) || introduces(passage)) continue;
       const isAsked = questions.has(passage);
       const share = isRefused && !isAsked ? REFUSED_SHARE : 1;
@@ -209,7 +213,7 @@ export class Story {
     this.#take(reversed(this.#offered.filter(({ isAsked }) => isAsked)), spaceChars);
   }
 
-  /** How the agent's reports begin within a share of the space: first those on changes, then answers, the newest first. */
+  /** How the agent's reports begin, the newest first, within a share of the space: more of those on changes. */
   takeReports(spaceChars: number, changedIn: ReadonlySet<number>): void {
     const openings = new Map<number, Offered[]>();
     for (const offered of this.#offered) {
@@ -220,9 +224,8 @@ export class Story {
       const most = changedIn.has(note.turn) ? OPENING_CHARS : ANSWER_CHARS;
       if (chars <= most) openings.set(note.at ?? 0, [...own, offered]);
     }
-    const ranked = reversed([...openings.values()]).flat();
-    const isOnChanges = ({ note }: Offered): boolean => changedIn.has(note.turn);
-    this.#take([...ranked.filter(isOnChanges), ...ranked], spaceChars);
+    const ranked = reversed([...openings.values()]);
+    this.#take([...ranked.flatMap((own) => own.slice(0, 1)), ...ranked.flat()], spaceChars);
   }
 
   /** The agent's last report within a share of the space, from its beginning. */
@@ -337,21 +340,22 @@ const REFUSED_SHARE = 0.3;
 
 const OPENING_SENTENCE_CHARS = 40;
 
+/** A short sentence without a name or a number says little alone. */
+const NAMES = /\d|`|[a-z][A-Z]|\w[._/]\w/;
+
 /** Passages of which a short first one, such as "I found the issue.", is shown only with the next. */
 function withOpening(passages: readonly Passage[]): readonly Passage[] {
   const [first, second] = passages;
   if (first === undefined || second === undefined || first.kind !== 'prose') return passages;
   if (first.text.length > OPENING_SENTENCE_CHARS) return passages;
-  if (second.kind !== 'prose')
-    return second.lead === '' ? [{ ...second, lead: first.text }, ...passages.slice(2)] : passages;
+  if (second.kind !== 'prose') {
+    if (second.lead !== '' && NAMES.test(first.text)) return passages;
+    return [{ ...second, lead: `${first.text} ${second.lead}`.trim() }, ...passages.slice(2)];
+  }
   const lead = second.lead === '' ? '' : `${second.lead}\n`;
   const both = { ...first, text: `${first.text}\n${lead}${second.text}` };
   return [both, ...passages.slice(2)];
 }
-
-/** True for a last line that introduces something which a call shows. */
-const introduces = ({ text, kind }: Passage): boolean =>
-  kind === 'prose' && /[:：]\W{0,3}$/.test(text);
 
 /** A text without the sentences that another text has. */
 const withoutSentences = (text: string, other: string): string =>
