@@ -88,6 +88,12 @@ function isSaid({ segment }: Placed): boolean {
   return segment.callId === undefined;
 }
 
+/** True for the result of an edit that shows the edited lines again after its first line. */
+function repeatsEdit({ segment, changes }: Placed, text: string): boolean {
+  const feed = text.indexOf('\n');
+  return changes && segment.voice === VOICE.tool && feed > 0 && NUMBERED.test(text.slice(feed + 1));
+}
+
 /** A visible mark, and the line feeds around it. */
 const GAP_CHARS = 4;
 
@@ -119,6 +125,8 @@ function chosenRanges(
       ? endsOf(part.text, Math.min(chars, LOADED_CHARS), 0)
       : endsOf(part.text, chars * USER_HEAD, chars * (1 - USER_HEAD));
   }
+  if (repeatsEdit(values.statistics.placed[part.of] as Placed, part.text))
+    return endsOf(part.text, part.text.indexOf('\n'), 0);
   const chooser = new StretchChooser(values, chars);
   const own = part.text.slice(0, appendedStart(part.text));
   if (NUMBERED.test(own)) {
@@ -176,6 +184,8 @@ export function excerptsTogether(
         const whole = isCall ? options.argsChars : options.wholeChars;
         const isResult = !isSaid(values.statistics.placed[part.of] as Placed);
         if (!isResult || part.text.length <= whole) return [[0, part.text.length] as const];
+        if (repeatsEdit(values.statistics.placed[part.of] as Placed, part.text))
+          return endsOf(part.text, part.text.indexOf('\n'), 0);
         const isBlock = options.leastWorth === undefined && NUMBERED.test(part.text);
         return isCall || isBlock
           ? chooser.add(part, 0, 0)

@@ -12,6 +12,7 @@ import {
   withParts,
 } from '../message/message.ts';
 import type { Action } from '../plan/actions.ts';
+import { withoutUnchangedLines } from './edit-text.ts';
 import { cutValue, excerpt, partText } from './excerpt.ts';
 import { shortArgs } from './short-args.ts';
 import type {
@@ -152,11 +153,13 @@ function shortCall(
     ),
     record.argsChars,
   );
+  const before = fields.find(({ name }) => TAKES_AWAY.test(name))?.text ?? '';
   for (const field of fields) {
     const { name, value, text } = field;
     const most = TAKES_AWAY.test(name) ? Math.min(space, OLD_CHARS) : space;
     const isShown = text.length <= most || isPath(field, record.argsChars);
-    short[name] = isShown ? value : cutValue(text, most);
+    const said = PUTS_THERE.test(name) ? withoutUnchangedLines(before, text) : text;
+    short[name] = isShown ? value : cutValue(said, most);
   }
   return { ...call, args: jsonText(short) };
 }
@@ -165,6 +168,7 @@ const PATH = /^(?:file_?path|path|notebook_path|filename|file)$/i;
 const LONGEST_PATH = 200;
 /** What an edit takes away says less than what it puts there. */
 const TAKES_AWAY = /^old_?(?:str(?:ing)?|text)$/i;
+const PUTS_THERE = /^new_?(?:str(?:ing)?|text)$/i;
 const OLD_CHARS = 60;
 
 /** A call without the path of its file says nothing. */
