@@ -87,9 +87,9 @@ test('C6 the extract fills the structure: task, constraints, items, decisions, f
     },
   ]);
   assert.deepEqual(s.items, [
-    { text: 'Measure readTokens', state: 'done', priority: 'medium' },
-    { text: 'Cache splitTokens', state: 'current', priority: 'medium', at: 4 },
-    { text: 'Run the benchmark', state: 'open', priority: 'high' },
+    { text: 'Measure readTokens', state: 'done', priority: 'medium', statedAt: 4 },
+    { text: 'Cache splitTokens', state: 'current', priority: 'medium', at: 4, statedAt: 4 },
+    { text: 'Run the benchmark', state: 'open', priority: 'high', statedAt: 4 },
   ]);
   assert.deepEqual(
     s.decisions.map(({ text }) => text),

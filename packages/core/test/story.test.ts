@@ -286,7 +286,7 @@ test('C6 a changed file has one line, what was added, changed and removed, and w
   const shown = renderSummary(extracted([user('Make the importer faster.'), ...messages, ...gone]));
   assert.match(
     shown,
-    /^- \/repo\/src\/importer\.ts \(edited, m6\): adds readRows\(file\); changes limit — Fifty rows are too few for the large files\.\n {2}\+ const limit = 200;$/m,
+    /^- \/repo\/src\/importer\.ts \(edited, m6\): adds readRows\(file\); changes limit; `50 → 200` — Fifty rows are too few for the large files\.\n {2}\+ const limit = 200;$/m,
   );
   assert.match(shown, /^- \/repo\/old\.ts \(deleted, m10\)$/m);
 });

@@ -186,13 +186,69 @@ test('a name with a dot, which a replacement everywhere can leave, is not declar
   assert.doesNotMatch(text, /removes text/);
 });
 
+test('a block leaves a gap for the lines of a later edit that are shown already', () => {
+  const block = ['def drain(queue):', '    item = queue.take()', '    return item'];
+  const made = edit('/repo/a.py', 'nothing', block.join('\n'));
+  const now = 'item = queue.take(timeout=5)';
+  const changed = edit('/repo/a.py', '    item = queue.take()', `    ${now}`);
+  assert.deepEqual(added(summaryOf([...made, ...changed])), {
+    '/repo/a.py': [now, 'def drain(queue):', '…', '    return item'],
+  });
+});
+
+test('a block shows what a later edit put in the place of a part of a line', () => {
+  const made = edit('/repo/a.py', 'nothing', 'def drain(queue):\n    return queue.take()');
+  const changed = edit('/repo/a.py', 'take()', 'take(5)');
+  assert.deepEqual(added(summaryOf([...made, ...changed])), {
+    '/repo/a.py': ['def drain(queue):', '    return queue.take(5)'],
+  });
+});
+
 test('a block with gaps in many places is not shown', () => {
   const lines = Array.from({ length: 7 }, (_, i) => `queue_${i} = open(broker_${i * 31})`);
   const changed = (...at: readonly number[]): unknown => {
-    const later = at.flatMap((i) => edit('/repo/a.py', lines[i] ?? '', 'pass'));
+    const later = at.flatMap((i) => edit('/repo/a.py', `# ${i}\n${lines[i] ?? ''}`, 'pass'));
     return added(summaryOf([...edit('/repo/a.py', 'nothing', lines.join('\n')), ...later]));
   };
   const left = lines.map((line, i) => (i === 1 || i === 3 ? '…' : line));
   assert.deepEqual(changed(1, 3), { '/repo/a.py': left });
   assert.deepEqual(changed(1, 3, 5), { '/repo/a.py': [] });
+});
+
+/** What a summary says of each changed file after its name. */
+function notes(summary: Summary): readonly string[] {
+  return renderSummary(summary)
+    .split('\n')
+    .flatMap((line) => /^- \S+ \(edited, m\d+\): (.*)$/.exec(line)?.[1] ?? []);
+}
+
+test('a small edit says what it changes of a line, and how often', () => {
+  const clock = edit('/repo/a.go', 'at := time.Now()', 'at := time.Now().UTC()');
+  const gone = edit('/repo/b.go', 'Count: 1,', '');
+  assert.deepEqual(notes(summaryOf([...clock, ...gone, ...gone])), [
+    '`time.Now() → time.Now().UTC()`',
+    '`− Count: 1,` (2×)',
+  ]);
+});
+
+const key = (last: string): string => `key = "sk-ant-api03-${'Ab3dE5gH'.repeat(5)}${last}"`;
+
+test('a small edit says nothing of a secret, also if only a part of it changes', () => {
+  const text = renderSummary(summaryOf(edit('/repo/a.py', key('Xy1'), key('Zz9'))));
+  assert.doesNotMatch(text, /Xy1|Zz9|Ab3dE5gH/);
+});
+
+test('what git keeps is no changed file', () => {
+  const own = edit('/repo/.git/info/exclude', 'x', 'build/');
+  const summary = summaryOf([...own, ...edit('/repo/a.go', 'x', 'var size = 5')]);
+  assert.doesNotMatch(renderSummary(summary), /exclude/);
+});
+
+test('blocks of edits that the prompt shows are not repeated', () => {
+  const shown = edit('/repo/a.py', 'nothing', 'def drain(queue):\n    return queue.take(5)');
+  const nodes = thread(user('Work.'), ...shown, ...edit('/repo/a.py', 'x', 'size = 500')).path();
+  const kept = nodes.slice(1, 3).map((node) => ({ node, shown: node.message }));
+  const request = { previous: null, task: null, round: 1, maxTokens: 2_000, counter };
+  const summary = cleanExtract({ ...request, nodes: nodes.slice(3), kept });
+  assert.deepEqual(added(summary), { '/repo/a.py': ['size = 500'] });
 });

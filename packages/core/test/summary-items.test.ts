@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Message, Summary } from '@bobbin/core';
-import { EMPTY_SUMMARY, extract, type Item, type JsonObject } from '@bobbin/core/internal';
+import {
+  EMPTY_SUMMARY,
+  extract,
+  renderSummary,
+  type Item,
+  type JsonObject,
+} from '@bobbin/core/internal';
 import { assistant, call, result, thread, user } from '@bobbin/testing';
 
 function summaryOf(messages: readonly Message[], before: readonly Item[] = []): Summary {
@@ -125,5 +131,48 @@ test('C23 an item that was begun long before the present turn is open, not worke
   const nodes = later.path().slice(1 + listed.length + 60);
   const previous = { ...EMPTY_SUMMARY, items: before };
   const { items: now } = extract({ nodes, previous, task: 'Work.', round: 2 });
-  assert.deepEqual(now, [{ text: 'Read the parser', state: 'open', priority: 'medium', at: 1 }]);
+  const item = { text: 'Read the parser', state: 'open', priority: 'medium', at: 1, statedAt: 1 };
+  assert.deepEqual(now, [item]);
+});
+
+const put = (text: string): readonly Message[] =>
+  round('edit', { file_path: '/repo/rows.go', old_string: 'x', new_string: text }, 'edited');
+
+const rowList = (status: string): readonly Message[] =>
+  round('TodoWrite', {
+    todos: [
+      { content: 'Write readRows', status },
+      { content: 'Write dropRows', status: 'pending' },
+    ],
+  });
+
+const itemLines = (messages: readonly Message[]): readonly string[] =>
+  renderSummary(summaryOf(messages))
+    .split('\n')
+    .filter((line) => /^- \[.\]/.test(line));
+
+test('an open item names the edits since that put its names into a file, a finished one does not', () => {
+  const edited = [...rowList('pending'), ...put('func readRows() {}'), ...put('func other() {}')];
+  assert.deepEqual(itemLines(edited), [
+    '- [ ] Write readRows (edits for this since: m4)',
+    '- [ ] Write dropRows',
+  ]);
+  assert.deepEqual(itemLines([...edited, ...rowList('completed')]), [
+    '- [x] Write readRows',
+    '- [ ] Write dropRows',
+  ]);
+  const { items: before } = summaryOf(edited);
+  const later = thread(user('Work.'), ...edited, ...put('readRows()')).path();
+  const previous = { ...EMPTY_SUMMARY, items: before };
+  const { items: now } = extract({ nodes: later.slice(7), previous, task: 'Work.', round: 2 });
+  assert.deepEqual(now[0]?.editedAt, [3, 7]);
+});
+
+test('a list that was finished before the last request is not shown, a newer one is', () => {
+  const finished = round('TodoWrite', { todos: [{ content: 'Write it', status: 'completed' }] });
+  const built = round('bash', { command: 'make' }, 'built');
+  const request = user('Now rename it.');
+  assert.deepEqual(itemLines([...finished, ...built]), ['- [x] Write it']);
+  assert.deepEqual(itemLines([...finished, request, ...built]), []);
+  assert.deepEqual(itemLines([request, ...built, ...finished]), ['- [x] Write it']);
 });

@@ -82,3 +82,13 @@ test('nothing is said if an earlier summary has a part of the request', () => {
   assert.deepEqual(make(3, 5, make(0, 3, null)).uncalled, []);
   assert.deepEqual(make(0, 5, null).uncalled, []);
 });
+
+test('what the language or its library calls is not named', () => {
+  const own = [
+    'String() string',
+    'MarshalJSON() ([]byte, error)',
+    'ServeHTTP(w http.ResponseWriter)',
+  ];
+  for (const one of own)
+    assert.deepEqual(uncalled(edit('rows.go', 'x', `func (r Row) ${one} {`)), [], one);
+});

@@ -24,14 +24,16 @@ import { SeenChanges } from './diffs/seen-changes.ts';
 import { constraints, decisions } from './facts/statements.ts';
 import { ExactLines } from './quotes/lines.ts';
 import { Selection } from './quotes/select.ts';
-import { lastRunsByKind, runsIn } from './story/commands.ts';
+import { lastRunsByKind, replacedResults, runsIn, type Run } from './story/commands.ts';
 import { fileRecords } from './story/file-records.ts';
 import { nextStep } from './story/agent-words.ts';
+import { replacementsIn } from './story/changes.ts';
 import { lastRequest } from './story/last-request.ts';
 import { changeOf, overruledStatements, type Overruled } from './story/overruled.ts';
 import { solvedProblems } from './story/problems.ts';
 import { repositoryEvents } from './story/repository.ts';
 import { splitTurnText } from './story/split-turn.ts';
+import { withEditsSince } from './story/item-edits.ts';
 import { isSpoken, Story } from './story/story.ts';
 import { todoItems } from './story/todo.ts';
 import { uncalledFunctions } from './story/uncalled.ts';
@@ -111,6 +113,7 @@ class Extract {
   readonly #task: string | null;
   readonly #isShort: boolean;
   readonly #overruled: Overruled;
+  readonly #runs: readonly Run[];
 
   constructor(request: ExtractRequest) {
     const { previous, nodes, maxTokens = DEFAULT_TOKENS, counter = chars4(), kept = [] } = request;
@@ -120,7 +123,8 @@ class Extract {
     this.#all = sorted([...nodes, ...shown.keys()], (a, b) => a.index - b.index);
     this.#hidden = this.#all.filter((node) => shown.get(node) !== node.message);
     this.#overruled = overruledStatements(this.#all);
-    this.#seen = new SeenChanges(this.#statistics, this.#previous.seen ?? []);
+    this.#runs = runsIn(this.#all);
+    this.#seen = new SeenChanges(this.#statistics, this.#previous.seen ?? [], this.#redact);
     this.#task = taskOf(this.#previous.task ?? request.task, this.#all);
     this.#read();
     const isShown = kept.some((one) => showsTask(one, this.#task));
@@ -135,7 +139,11 @@ class Extract {
     const selection = new Selection(needs(this.#statistics), this.#space.chars - rendered.length);
     this.#markShown(selection, rendered);
     const story = new Story(this.#statistics, selection, this.#overruled, this.#redact);
-    const lines = new ExactLines(this.#statistics, this.#seen, selection);
+    const fileNotes = bare.files.map(({ note = '' }) => note).join('\n');
+    const lines = new ExactLines(this.#statistics, this.#seen, selection, fileNotes);
+    for (const { shown } of this.#request.kept ?? [])
+      for (const { args } of callsOf(shown))
+        for (const { after } of replacementsIn(args)) lines.markShown(after);
     story.read(this.#unshown(), this.#all, causesIn(bare));
     for (const note of this.#carried) (isOfStory(note) ? story : lines).carry(note);
     this.#take(story, lines, bare.work ?? []);
@@ -169,6 +177,7 @@ class Extract {
       (of) => this.#quotable.has(of),
       this.#redact,
     );
+    lines.offerEdits((of) => this.#quotable.has(of), this.#redact);
     lines.offer(this.#mayQuote());
   }
 
@@ -217,10 +226,12 @@ class Extract {
    */
   #mayQuote(): (of: number) => boolean {
     const { placed, files } = this.#statistics;
+    const replaced = replacedResults(this.#runs);
     const edits = files.all().reduce((sum, file) => sum + file.edits, 0);
     return (of) => {
-      const { segment, file } = placed[of] as Placed;
+      const { segment, file, index } = placed[of] as Placed;
       if (this.#isEdit(of)) return false;
+      if (segment.voice === VOICE.tool && replaced.has(index)) return false;
       const isOther =
         file === undefined
           ? segment.voice === VOICE.tool && edits >= MANY_EDITS
@@ -292,14 +303,12 @@ class Extract {
     const before = this.#previous;
     const [last, known] = [nodes.at(-1), this.#all.at(-1)];
     const changedAt = changeOf(this.#task, this.#overruled) ?? before.taskChangedAt;
-    const files = fileRecords(
-      this.#all,
-      this.#statistics,
-      before.files,
-      this.#space.chars * SHARE.files,
-    );
-    const items = todoItems(this.#all, before.items);
-    const runs = runsIn(this.#all);
+    const files = fileRecords(this.#all, this.#statistics, before.files, {
+      noteSpaceChars: this.#space.chars * SHARE.files,
+      redact: this.#redact,
+    });
+    const items = withEditsSince(todoItems(this.#all, before.items), this.#all, this.#statistics);
+    const runs = this.#runs;
     const asked = this.#lastRequest();
     return {
       ...before,

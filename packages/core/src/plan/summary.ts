@@ -30,6 +30,10 @@ export interface Item {
   readonly context?: string;
   /** The index of the message that last reported that it was begun. */
   readonly at?: number;
+  /** The index of the message that last reported its state. */
+  readonly statedAt?: number;
+  /** The indices of the messages that put names of an open item into files after its state was reported. */
+  readonly editedAt?: readonly number[];
 }
 
 export interface ArtifactReference {

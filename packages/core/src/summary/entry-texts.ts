@@ -24,9 +24,16 @@ export function itemTexts(items: readonly Item[]): readonly string[] {
   return sorted(items, (a, b) => Number(a.state !== 'done') - Number(b.state !== 'done'))
     .filter(() => open || items.length > 0)
     .map(
-      ({ state, text, priority, context }) =>
-        `- [${marks[state]}] ${text}${priority === 'medium' ? '' : ` [${priority}]`}${because(context)}`,
+      ({ state, text, priority, context, editedAt }) =>
+        `- [${marks[state]}] ${text}${priority === 'medium' ? '' : ` [${priority}]`}${because(context)}${editsSince(editedAt)}`,
     );
+}
+
+/** Edits that an open item seems to have asked for. */
+function editsSince(editedAt: readonly number[] = []): string {
+  return editedAt.length === 0
+    ? ''
+    : ` (edits for this since: ${editedAt.map((at) => `m${at + 1}`).join(', ')})`;
 }
 
 export function repositoryTexts(events: readonly RepositoryEvent[]): readonly string[] {

@@ -5,12 +5,14 @@ import { quoteLines } from './entry-texts.ts';
 export const isChanged = ({ edited, written, deleted }: FileRecord): boolean =>
   edited || written || deleted;
 
-/** Files that an agent makes for a trial. */
+/** Files that an agent makes for a trial, and those with which git keeps its state. */
 const SCRATCH = /^(?:\/private)?\/(?:tmp|var\/folders)\//;
+const OF_GIT = /(?:^|\/)\.git\//;
+export const isOfGit = (path: string): boolean => OF_GIT.test(path);
 
 /** The files that were changed, without those that were made for a trial if there are others. */
 export function changedFiles(files: readonly FileRecord[]): readonly FileRecord[] {
-  const changed = files.filter(isChanged);
+  const changed = files.filter((file) => isChanged(file) && !isOfGit(file.path));
   const lasting = changed.filter(({ path }) => !SCRATCH.test(path));
   return lasting.length > 0 ? lasting : changed;
 }

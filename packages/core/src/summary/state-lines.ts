@@ -6,11 +6,11 @@ import { changedFiles, isChanged, lastEdit, namesInShort, nameOf } from './file-
 import { always, listed, RANK, type Line, type RenderSpace } from './summary-line.ts';
 
 /** How much of the text each list may take before its older entries give way. */
-const SHARE = { items: 0.06, repository: 0.05 } as const;
+const SHARE = { items: 0.1, repository: 0.05 } as const;
 
 /** How things are: what was done for the last request, finished items, and the repository. */
 export function stateLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
-  const done = itemTexts(s.items.filter(isDone));
+  const done = itemTexts(isOldList(s) ? [] : s.items.filter(isDone));
   return [
     ...always('State', RANK.state, [
       ...answeredTexts(s),
@@ -51,6 +51,11 @@ const openWork = (texts: readonly string[]): readonly Line[] =>
   always('Open Work', RANK.state, texts);
 
 const isDone = ({ state }: Item): boolean => state === 'done';
+
+/** True if a task list was finished before the last request: it says nothing about that one. */
+const isOldList = ({ items, request }: Summary): boolean =>
+  request !== undefined &&
+  items.every((item) => isDone(item) && (item.statedAt ?? Infinity) < request.at);
 
 /** What the last request answers, if the prompt shows the request. */
 function answeredTexts({ request }: Summary): readonly string[] {

@@ -1,4 +1,5 @@
 import type { SeenChange } from '../../plan/summary.ts';
+import type { Redact } from '../../summary/redact.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 import { VOICE } from '../anchors/scan.ts';
 import { FileChange } from '../story/changes.ts';
@@ -16,9 +17,11 @@ export class SeenChanges {
   readonly #diffs = new Map<number, DiffText>();
   readonly #seen = new Map<string, SeenChange>();
   readonly #changes = new Map<string, FileChange>();
+  readonly #redact: Redact;
 
-  constructor(statistics: AnchorStatistics, before: readonly SeenChange[]) {
+  constructor(statistics: AnchorStatistics, before: readonly SeenChange[], redact: Redact) {
     this.#statistics = statistics;
+    this.#redact = redact;
     for (const change of before) this.#seen.set(change.path, change);
   }
 
@@ -63,7 +66,7 @@ export class SeenChanges {
     this.#seen.delete(path);
     this.#seen.set(path, { path, does, plus, minus, at, ...(from === undefined ? {} : { from }) });
     if (does === 'deleted' || GENERATED.test(path)) return;
-    const change = new FileChange();
+    const change = new FileChange(this.#redact);
     for (const one of replaced) change.note(one, one.within);
     this.#changes.set(path, change);
   }

@@ -1,10 +1,10 @@
-import { lastIndex } from '../../check/list.ts';
+import { lastIndex, reversed } from '../../check/list.ts';
 import type { Redact } from '../../summary/redact.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import { VOICE } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 import { replacementsIn, type Replacement } from '../story/changes.ts';
-import { isImport } from './quote.ts';
+import { flat, isImport } from './quote.ts';
 
 /** Lines of a file from the first to the last that an edit changes, as the edit leaves them. */
 export interface EditBlock {
@@ -27,6 +27,8 @@ const LEAST_LINE_CHARS = 8;
 export const GAP = '…';
 /** Lines between more gaps say little, and so do fewer lines than gaps. */
 const MOST_GAPS = 2;
+/** Of so many replacements in a file, the newest, it is known what they replaced. */
+const MOST_REPLACED = 200;
 /** Brackets and the like are in every block. */
 export const TRIVIAL_CHARS = 4;
 
@@ -39,6 +41,8 @@ export class EditBlocks {
   readonly #statistics: AnchorStatistics;
   /** The lines that were taken out of each file, with the last call that did so. */
   readonly #removed = new Map<FileAccess, Map<string, number>>();
+  /** The replacements in one place of each file, the newest first. */
+  readonly #replaced = new Map<FileAccess, (Replacement & { readonly of: number })[]>();
   /** Files that were written anew, with the last call that did so: what was in them before is gone. */
   readonly #rewritten = new Map<FileAccess, number>();
 
@@ -49,13 +53,38 @@ export class EditBlocks {
     this.blocks = blocks;
   }
 
-  /** The text of a block without what a later edit took away, and without secrets; empty if nothing is left. */
-  text({ of, file, after, from, to, isCut }: EditBlock, redact: Redact): string {
+  /**
+   * The text of a block as later edits left it, without secrets and without lines of those edits that are shown already;
+   * empty if nothing is left.
+   */
+  text(
+    { of, file, after, from, to, isCut }: EditBlock,
+    redact: Redact,
+    isShown: (line: string) => boolean,
+  ): string {
     const clean = redact(after).split('\n');
     // What spans several lines is not cut.
     if (clean.length !== after.split('\n').length) return '';
-    const left = this.#left(file, of, clean.slice(from, to));
+    const lineOrGap = (line: string): string => (isShown(line) ? GAP : line);
+    const now = (text: string): string => redact(text).split('\n').map(lineOrGap).join('\n');
+    const block = this.#asReplacedSince(file, of, clean.slice(from, to).join('\n'), now);
+    const left = this.#left(file, of, block.split('\n'));
     return dedented(isCut && left.length > 0 ? [...left, GAP] : left);
+  }
+
+  /** A block after the edits since, as far as what they replaced is within the block; `now` is what they put there. */
+  #asReplacedSince(
+    file: FileAccess,
+    of: number,
+    block: string,
+    now: (text: string) => string,
+  ): string {
+    const later = (this.#replaced.get(file) ?? []).filter((one) => one.of > of);
+    return reversed(later).reduce(
+      (text, { before, after }) =>
+        text.includes(before) ? text.replace(before, () => now(after)) : text,
+      block,
+    );
   }
 
   /** What is left of lines that an earlier summary shows of a file. */
@@ -104,7 +133,12 @@ export class EditBlocks {
     }
   }
 
-  #remove(file: FileAccess, of: number, { before, after }: Replacement): void {
+  #remove(file: FileAccess, of: number, replacement: Replacement): void {
+    const { before, after, places = 1 } = replacement;
+    const replaced = this.#replaced.get(file) ?? [];
+    this.#replaced.set(file, replaced);
+    if (before.trim() !== '' && places === 1 && replaced.length < MOST_REPLACED)
+      replaced.push({ ...replacement, of });
     const removed = this.#removed.get(file) ?? new Map<string, number>();
     this.#removed.set(file, removed);
     const stays = new Set(after.split('\n').map(flat));
@@ -112,9 +146,6 @@ export class EditBlocks {
       if (line !== '' && !stays.has(line)) removed.set(line, Math.max(of, removed.get(line) ?? of));
   }
 }
-
-/** A line however it is indented. */
-export const flat = (line: string): string => line.replace(/\s+/g, ' ').trim();
 
 /** The file that a replacement is in: of several files only if the call names it. */
 function fileOf(path: string | undefined, files: readonly FileAccess[]): FileAccess | undefined {

@@ -5,10 +5,11 @@ import { callLine } from '../anchors/call-line.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import { VOICE, type Piece, type Voice } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
-import { EditBlocks, flat, GAP, TRIVIAL_CHARS, type EditBlock } from './edit-blocks.ts';
+import { bestPieces } from './best-pieces.ts';
+import { EditBlocks, GAP, TRIVIAL_CHARS, type EditBlock } from './edit-blocks.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
 import { rangeAt, type AddedRun, type FileDiff } from '../diffs/unified-diff.ts';
-import { quoted, tells } from './quote.ts';
+import { flat, quoted, tells } from './quote.ts';
 import { knownItem, rounded, type Group, type Item, type Selection } from './select.ts';
 
 const HEADING_CHARS = 180;
@@ -18,6 +19,13 @@ const NUMBER_CHARS = 8;
 const SHORTEST_LINE = 6;
 /** Less space holds no block of an edit. */
 const LEAST_EDIT_CHARS = 40;
+/** Longer blocks would take the space of several others. */
+const LONGEST_OFFERED_CHARS = 1_500;
+/** Of blocks, the newest are offered, as many as fill the space this often. */
+const OFFERED_SHARE = 4;
+/** What a block says to a reader for each character, in addition to its anchors. */
+const EDIT_MERIT = 0.003;
+const TEST_MERIT = EDIT_MERIT / 2;
 
 /** A stretch of a text that could be quoted. */
 interface Line extends Item {
@@ -49,10 +57,18 @@ export class ExactLines {
   readonly #lines: Line[] = [];
   readonly #carried: CarriedLine[] = [];
   readonly #seen = new Set<string>();
+  readonly #fileNotes: string;
   readonly #blocks: EditBlocks;
   readonly #taken = new Set<EditBlock>();
 
-  constructor(statistics: AnchorStatistics, seen: SeenChanges, selection: Selection) {
+  /** `fileNotes` is what the summary says of the changed files. */
+  constructor(
+    statistics: AnchorStatistics,
+    seen: SeenChanges,
+    selection: Selection,
+    fileNotes: string,
+  ) {
+    this.#fileNotes = fileNotes;
     this.#statistics = statistics;
     this.#seenChanges = seen;
     this.#selection = selection;
@@ -76,24 +92,53 @@ export class ExactLines {
     this.#seen.add(text);
   }
 
+  /** Marks lines of files that the prompt shows elsewhere. */
+  markShown(text: string): void {
+    for (const line of text.split('\n')) this.#seen.add(flat(line));
+  }
+
   /**
    * What edits put into files and is still there, as blocks within a number of characters: tests last, the newest first.
    */
   takeEdits(spaceChars: number, isShown: (of: number) => boolean, redact: Redact): void {
     let left = Math.min(spaceChars, this.#selection.spaceChars);
-    const shown = this.#blocks.blocks.filter(
-      (block) => isShown(block.of) && !this.#taken.has(block),
-    );
+    const shown = this.#openBlocks(isShown);
     for (const block of sorted(shown, (a, b) => Number(isOfTest(a)) - Number(isOfTest(b)))) {
       if (left < LEAST_EDIT_CHARS) return;
       const most = shown.length === 1 ? left : left * ONE_EDIT_SHARE;
-      const text = firstLines(this.#blocks.text(block, redact), most);
-      const chars = shownChars(text);
+      const text = firstLines(this.#blocks.text(block, redact, this.#isShownLine), most);
       if (text === '' || !this.#isNews(text)) continue;
-      left -= chars;
       this.#taken.add(block);
-      this.#take(block.file, block.of, text, chars);
+      const item = this.#blockItem(block, text, 0);
+      left -= item.chars;
+      this.#selection.take(item, 1);
+      this.markShown(text);
     }
+  }
+
+  /** Offers the other blocks of edits. Unlike lines, they say something to a reader besides their anchors. */
+  offerEdits(isShown: (of: number) => boolean, redact: Redact): void {
+    let left = this.#selection.spaceChars * OFFERED_SHARE;
+    for (const block of this.#openBlocks(isShown)) {
+      if (left < 0) return;
+      const text = this.#blocks.text(block, redact, this.#isShownLine);
+      if (text === '' || shownChars(text) > LONGEST_OFFERED_CHARS) continue;
+      left -= shownChars(text);
+      const item = this.#blockItem(block, text, isOfTest(block) ? TEST_MERIT : EDIT_MERIT);
+      item.settle = () => {
+        // What newer blocks show is never taken.
+        if (!this.#isNews(text)) item.chars = Number.POSITIVE_INFINITY;
+        else this.markShown(text);
+      };
+      this.#selection.offer(item);
+    }
+  }
+
+  readonly #isShownLine = (line: string): boolean =>
+    flat(line).length > TRIVIAL_CHARS && this.#seen.has(flat(line));
+
+  #openBlocks(isShown: (of: number) => boolean): readonly EditBlock[] {
+    return this.#blocks.blocks.filter((block) => isShown(block.of) && !this.#taken.has(block));
   }
 
   /** The newest call that changed a file. */
@@ -101,22 +146,24 @@ export class ExactLines {
     return this.#statistics.placed[this.#blocks.newest ?? -1];
   }
 
-  /** True if most lines of an edit are not shown by a newer one. */
+  /** True if most lines of an edit are not shown by a newer one, nor beside the name of the file. */
   #isNews(text: string): boolean {
     const lines = text.split('\n').map(flat);
     const long = lines.filter((line) => line.length > TRIVIAL_CHARS);
     const telling = long.length > 0 ? long : lines;
-    return telling.filter((line) => !this.#seen.has(line)).length * 2 > telling.length;
+    const news = telling.filter((line) => !this.#seen.has(line) && !this.#fileNotes.includes(line));
+    return news.length * 2 > telling.length;
   }
 
-  #take(file: FileAccess, of: number, text: string, chars: number): void {
+  /** A block as a candidate: it becomes a note if it is taken. */
+  #blockItem({ file, of }: EditBlock, text: string, merit: number): CarriedLine {
     const { index, turn } = this.#statistics.placed[of] as Placed;
     const group = this.#group(`file ${file.path}`, { file, headingChars: 0 });
     const note = { text, by: 'assistant', turn, at: index, source: file.path } as const;
-    const item = { ...knownItem(group, chars, this.#statistics.idsIn(text)), note };
-    this.#selection.take(item, 1);
-    this.#carried.push(item);
-    for (const line of text.split('\n')) this.#seen.add(flat(line));
+    const item = knownItem(group, shownChars(text), this.#statistics.idsIn(text), merit);
+    const candidate = { ...item, note };
+    this.#carried.push(candidate);
+    return candidate;
   }
 
   /** Offers lines of the texts that may be quoted. Offered again, a line is shown once. */
@@ -312,70 +359,6 @@ function joined(lines: readonly Line[]): readonly Run[] {
     }
   }
   return runs;
-}
-
-/** How many pieces are considered for each anchor, and how many anchors for a number of characters. */
-const PIECES_PER_ANCHOR = 4;
-const CHARS_PER_ANCHOR = 12;
-
-/** A piece that may be quoted for an anchor in it: how much it holds for its length. */
-interface Candidate {
-  readonly of: number;
-  readonly piece: Piece;
-  readonly density: number;
-}
-
-/** For each anchor the few pieces that hold most for their length, the newest of equal lines; the newest text first. */
-function bestPieces(
-  { placed }: AnchorStatistics,
-  { need, shown, spaceChars }: Selection,
-  isQuotable: (of: number, at?: number) => boolean,
-): readonly Candidate[] {
-  const least = nthLargest(need, Math.ceil(Math.max(spaceChars, 0) / CHARS_PER_ANCHOR));
-  const best = new Map<number, Candidate[]>();
-  for (let of = placed.length - 1; of >= 0; of--) {
-    const { segment, ids, file, changes } = placed[of] as Placed;
-    // The call that reads a file says nothing more than the file's name.
-    const onlyReads = segment.voice === VOICE.args && file !== undefined && !changes;
-    if (onlyReads || !isQuotable(of)) continue;
-    for (let k = segment.pieces.length - 1; k >= 0; k--) {
-      const piece = segment.pieces[k] as Piece;
-      let value = 0;
-      let isNeeded = false;
-      for (const at of piece.mentions) {
-        const id = ids[at] as number;
-        value += need[id] as number;
-        isNeeded ||= (need[id] as number) >= least && shown[id] !== 1;
-      }
-      if (!isNeeded || !isQuotable(of, piece.start)) continue;
-      const candidate = { of, piece, density: value / (piece.end - piece.start + 12) };
-      for (const at of piece.mentions) {
-        const id = ids[at] as number;
-        if ((need[id] as number) < least || shown[id] === 1) continue;
-        const list = best.get(id);
-        if (list === undefined) best.set(id, [candidate]);
-        else place(list, candidate);
-      }
-    }
-  }
-  const chosen = new Map([...best.values()].flat().map((one) => [one.piece, one]));
-  return sorted([...chosen.values()], (a, b) => b.of - a.of || b.piece.start - a.piece.start);
-}
-
-/** Puts a candidate among the best few, unless an equal line is there. */
-function place(best: Candidate[], candidate: Candidate): void {
-  const { piece, density } = candidate;
-  const isFull = best.length === PIECES_PER_ANCHOR;
-  if (isFull && (best[PIECES_PER_ANCHOR - 1] as Candidate).density >= density) return;
-  for (const other of best) if (other.piece.hash === piece.hash) return;
-  let at = isFull ? best.length - 1 : best.length;
-  for (; at > 0 && (best[at - 1] as Candidate).density < density; at--)
-    best[at] = best[at - 1] as Candidate;
-  best[at] = candidate;
-}
-
-function nthLargest(values: Float64Array, n: number): number {
-  return n >= values.length ? 0 : (sorted([...values], (a, b) => a - b)[values.length - n] ?? 0);
 }
 
 const SPEAKERS: Readonly<Record<Voice, Speaker>> = {

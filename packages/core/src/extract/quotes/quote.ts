@@ -9,9 +9,12 @@ const MARGIN = /^\s*(?:(\d{1,7})\s*(?:→|\t|\|)\s*)?/;
 export function quoted(text: string, voice: Voice): string {
   const line = voice === VOICE.args ? plainArguments(text) : withoutColours(text);
   const number = MARGIN.exec(line)?.[1];
-  const bare = line.replace(MARGIN, '').replace(/\s+/g, ' ').trim();
+  const bare = flat(line.replace(MARGIN, ''));
   return number === undefined ? bare : `${number} ${bare}`;
 }
+
+/** A line however it is indented. */
+export const flat = (line: string): string => line.replace(/\s+/g, ' ').trim();
 
 /** Arguments that only say how to run a call. */
 const SETTING =

@@ -123,7 +123,7 @@ export function causeIn(text: string): string {
 }
 
 const MERIT: Readonly<Record<Role, number>> = { 'final report': 3, report: 3, step: 0.6 };
-const CODE_MERIT = 0.35;
+const CODE_MERIT = 0.7;
 /** Says why something failed: no report may say it again. */
 const CAUSE =
   /\b(?:the (?:\w+ )?(?:issue|problem|bug|cause|reason|error) (?:is|was)|root cause|because|(?:found|see|spotted) (?:the|an?|another) (?:\w+ )?(?:issue|problem|bug|cause)|found it|turns out|caused by|due to)\b/i;

@@ -1,6 +1,8 @@
 import { lastIndex, reversed } from '../../check/list.ts';
 import { isJsonObject, parseJson, type JsonObject } from '../../message/json.ts';
 import { headOf } from '../../message/text.ts';
+import type { Redact } from '../../summary/redact.ts';
+import { lineChanges } from './line-changes.ts';
 import { hasPatch, patchedFiles } from '../anchors/patch.ts';
 
 /** What an edit took away and what it put in its place. */
@@ -136,6 +138,8 @@ export function declaredBefore(text: string, at: number): string | undefined {
 
 /** Older reasons are for what was changed again since. */
 const MOST_REASONS = 2;
+/** The share of the text for names and lines: the rest is for reasons. */
+const LINES_SHARE = 0.6;
 
 /** What became of the contents of one file. */
 export class FileChange {
@@ -144,6 +148,14 @@ export class FileChange {
   /** What the changes are part of, and why they were made, each as often as it was said. */
   readonly #within = new Set<string>();
   readonly #why = new Set<string>();
+  /** What small edits changed, by how often. */
+  readonly #lines = new Map<string, number>();
+
+  readonly #redact: Redact;
+
+  constructor(redact: Redact) {
+    this.#redact = redact;
+  }
 
   explain(why: string): void {
     this.#why.delete(why);
@@ -151,7 +163,14 @@ export class FileChange {
   }
 
   /** Takes a replacement, and what it is part of if that is known. */
-  note({ before, after }: Replacement, within?: string): void {
+  note(replacement: Replacement, within?: string): void {
+    const { before, after } = replacement;
+    for (const line of lineChanges(replacement, this.#redact)) {
+      if (declared(line.slice(2)) !== undefined) continue;
+      const times = this.#lines.get(line) ?? 0;
+      this.#lines.delete(line);
+      this.#lines.set(line, times + 1);
+    }
     const [old, now] = [declaredIn(before), declaredIn(after)];
     const kept = [...old.keys()].filter((name) => now.has(name));
     for (const name of kept.length > 0 || within === undefined ? kept : [within]) {
@@ -168,6 +187,8 @@ export class FileChange {
   /** One line: names added, removed and changed, and why, as many as fit. */
   text(most: number): string {
     const parts = this.#names(most);
+    const lines = this.#lineChanges(most * LINES_SHARE - parts.join('; ').length);
+    if (lines !== '') parts.push(lines);
     let left = most - parts.join('; ').length;
     const why: string[] = [];
     for (const reason of reversed([...this.#why]).slice(0, MOST_REASONS)) {
@@ -176,6 +197,20 @@ export class FileChange {
       left -= reason.length + 2;
     }
     return [parts.join('; '), reversed(why).join(' / ')].filter((text) => text !== '').join(' — ');
+  }
+
+  /** What small edits changed, the newest that fit. */
+  #lineChanges(most: number): string {
+    let left = most;
+    const lines: string[] = [];
+    for (const [line, times] of reversed([...this.#lines])) {
+      const quoted = line.includes('`') ? `“${line}”` : `\`${line}\``;
+      const text = quoted + (times > 1 ? ` (${times}×)` : '');
+      if (text.length > left) continue;
+      lines.push(text);
+      left -= text.length + 2;
+    }
+    return reversed(lines).join('; ');
   }
 
   #names(most: number): string[] {

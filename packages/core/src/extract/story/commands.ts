@@ -277,6 +277,12 @@ export function lastRunsByKind(
   return [...last.values()].slice(-MOST_KINDS);
 }
 
+/** The messages with results of commands that ran again later: the newer result is the one that counts. */
+export function replacedResults(runs: readonly Run[]): ReadonlySet<number> {
+  const last = new Map(runs.map((run) => [run.kind, run]));
+  return new Set(runs.filter((run) => last.get(run.kind) !== run).map(({ endedAt }) => endedAt));
+}
+
 /** Puts another state of a repository into the working tree. */
 const MOVES =
   /(?:^|[;&|(]\s{0,4})git (?:-C \S+ )?(?:checkout (?!-- |-b )|switch (?!-c )|(?:merge|rebase|pull|cherry-pick)(?![-\w])(?! --help)|reset --hard|stash(?![-\w])(?! (?:list|show)))/;

@@ -1,6 +1,7 @@
 import { sorted } from '../../check/list.ts';
 import { callsOf, textOf, type CallPart } from '../../message/message.ts';
 import type { FileRecord } from '../../plan/summary.ts';
+import type { Redact } from '../../summary/redact.ts';
 import { isDocument } from '../../summary/file-texts.ts';
 import type { Node } from '../../thread/thread.ts';
 import { keyOfPath } from '../anchors/anchor.ts';
@@ -21,9 +22,9 @@ export function fileRecords(
   nodes: readonly Node[],
   statistics: AnchorStatistics,
   recordsBefore: readonly FileRecord[],
-  noteSpaceChars: number,
+  { noteSpaceChars, redact }: { readonly noteSpaceChars: number; readonly redact: Redact },
 ): readonly FileRecord[] {
-  const changes = changesByFile(nodes, statistics);
+  const changes = changesByFile(nodes, statistics, redact);
   const noteChars = Math.max(
     LEAST_NOTE_CHARS,
     Math.min(NOTE_CHARS, noteSpaceChars / Math.max(1, changes.size)),
@@ -59,13 +60,14 @@ function noteOf(change: FileChange | undefined, noteChars: number): string | und
 function changesByFile(
   nodes: readonly Node[],
   statistics: AnchorStatistics,
+  redact: Redact,
 ): ReadonlyMap<FileAccess, FileChange> {
   const changes = new Map<FileAccess, FileChange>();
   const surroundings = new Surroundings(statistics);
   /** A reason that is given for several files is shown with the first. */
   const reasons = new Map<string, FileAccess>();
   const note = (file: FileAccess, call: CallPart, why: string): void => {
-    const change = changes.get(file) ?? new FileChange();
+    const change = changes.get(file) ?? new FileChange(redact);
     changes.set(file, change);
     for (const one of replacementsIn(call.args)) {
       if (one.path !== undefined && keyOfPath(one.path) !== keyOfPath(file.path)) continue;

@@ -197,15 +197,16 @@ export class Story {
     this.#offered.push(offered);
   }
 
-  /** The user's own words within a share of the space: the first message, then the newest. */
+  /** The user's own words within a share of the space: the first message, how the others begin, then the rest; the newest first. */
   takeOwnWords(spaceChars: number): void {
     const own = this.#offered.filter(({ isOwn }) => isOwn);
     const first = own[0]?.note.at;
-    const ranked = [
-      ...own.filter(({ note }) => note.at === first),
-      ...reversed(own.filter(({ note }) => note.at !== first)),
-    ];
-    this.#take(ranked, spaceChars);
+    const others = reversed(own.filter(({ note }) => note.at !== first));
+    const openings = others.filter(({ passage }) => passage.at === 0);
+    this.#take(
+      [...own.filter(({ note }) => note.at === first), ...openings, ...others],
+      spaceChars,
+    );
   }
 
   /** What the user's short answers answer, the newest first, within a share of the space. */

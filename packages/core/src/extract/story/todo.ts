@@ -76,8 +76,15 @@ class TodoList {
     return isOld || done.length >= OVERTAKEN_BY;
   }
 
-  #begun(item: Item): Item {
-    return item.state === 'current' ? { ...item, at: this.#index } : item;
+  #stated(item: Item): Item {
+    const { editedAt: _, ...stated } = { ...item, statedAt: this.#index };
+    return item.state === 'current' ? { ...stated, at: this.#index } : stated;
+  }
+
+  /** An item that was finished in the list before was not finished again. */
+  #statedInList(item: Item): Item {
+    const before = this.#items.find(({ text }) => text === item.text);
+    return item.state === 'done' && before?.state === 'done' ? before : this.#stated(item);
   }
 
   #call({ tool, args, callId }: CallPart): void {
@@ -88,13 +95,13 @@ class TodoList {
     if (CREATES.test(tool)) this.#make(callId, parsed);
     else if (UPDATES.test(tool)) this.#change(parsed);
     else if (REPORTS.test(tool)) this.#asked.add(callId);
-    else if (list !== undefined) this.#items = list.map((item) => this.#begun(item));
+    else if (list !== undefined) this.#items = list.map((item) => this.#statedInList(item));
   }
 
   #make(callId: string, args: JsonObject): void {
     const made = itemOf(args);
     if (made === undefined) return;
-    const item = this.#begun(made);
+    const item = this.#stated(made);
     this.#items.push(item);
     this.#made.set(callId, item);
   }
@@ -132,7 +139,7 @@ class TodoList {
       ...(status === '' ? {} : { state: stateFromStatus(status) }),
       ...(text === undefined ? {} : { text: `${oneLine(text, LONGEST)} (#${id})` }),
     };
-    this.#replace(known, status === '' ? changed : this.#begun(changed));
+    this.#replace(known, status === '' ? changed : this.#stated(changed));
   }
 
   #replace(item: Item, ...by: readonly Item[]): void {

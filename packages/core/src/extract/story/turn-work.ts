@@ -8,7 +8,7 @@ import {
   saysPassed,
   tellingOutcomes,
 } from '../../summary/entry-texts.ts';
-import { nameOf } from '../../summary/file-texts.ts';
+import { isOfGit, nameOf } from '../../summary/file-texts.ts';
 import type { Node } from '../../thread/thread.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
 import { kindOfCommand, lastRunsByKind, type Run } from './commands.ts';
@@ -61,6 +61,7 @@ const changedIn = (
   nodes.flatMap(({ message, index }) =>
     callsOf(message)
       .flatMap(({ callId }) => statistics.changedBy(callId, index))
+      .filter(({ path }) => !isOfGit(path))
       .map(({ path }) => ({ name: nameOf(path), index })),
   );
 

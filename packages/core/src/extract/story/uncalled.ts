@@ -5,8 +5,9 @@ import { functionsIn, replacementsIn, type Replacement } from './changes.ts';
 
 const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
 const COMMENT = /^\s*(?:\/\/|#|\*(?:\s|\/|$)|\/\*|--\s|"""|''')/;
-/** A runner of tests, or the language itself, calls these. */
-const CALLED = /^(?:[Tt]est|Benchmark|Example|Fuzz|__)/;
+/** A runner of tests, the language or its library calls these. */
+const CALLED =
+  /^(?:[Tt]est|Benchmark|Example|Fuzz|__|(?:[Uu]nm|[Mm])arshal(?:[A-Z]|$)|(?:String|Error|Unwrap|ServeHTTP|toString|toJSON)$)/;
 const MOST_NAMES = 8;
 
 /**
