@@ -40,6 +40,21 @@ test('what was called and answered since the last announcement is said with it',
   );
 });
 
+const sinceThen = (output: string): string | undefined =>
+  /since then: (.*)\)$/m.exec(
+    text([
+      user('Cache the cells.'),
+      assistant('The cache has a limit now. Let me run the tests:'),
+      ...round('bash', { command: 'npm test' }, output),
+    ]),
+  )?.[1];
+
+test('the state says how a check ended that was called since the last announcement', () => {
+  assert.equal(sinceThen('9 tests passed'), 'bash npm test → passed');
+  assert.equal(sinceThen('2 tests failed\nexit code 1'), 'bash npm test → failed');
+  assert.equal(sinceThen('started'), 'bash npm test');
+});
+
 test('of a turn that the user broke off, the longest text is shown as its report', () => {
   const found = 'The editor writes 73 lines of settings, and they count as work of the user. ';
   const edit = call('edit', { path: 'src/count.ts' });

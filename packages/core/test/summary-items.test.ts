@@ -176,3 +176,25 @@ test('a list that was finished before the last request is not shown, a newer one
   assert.deepEqual(itemLines([...finished, request, ...built]), []);
   assert.deepEqual(itemLines([request, ...built, ...finished]), ['- [x] Write it']);
 });
+
+const listed = (content: string, status: string): readonly Message[] =>
+  round('TodoWrite', { todos: [{ content, status }] });
+const ran = (command: string, output: string): readonly Message[] =>
+  round('bash', { command }, output);
+const line = (...messages: readonly (readonly Message[])[]): string | undefined =>
+  itemLines(messages.flat())[0];
+
+test('an item that asks for checks says how they ended since, if the list says otherwise', () => {
+  const [passed, failed] = [ran('npm test', '9 tests passed'), ran('npm test', '2 tests failed')];
+  const linted = ran('npm run lint', '0 issues');
+  const open = listed('Run tests and lint', 'in_progress');
+  assert.equal(line(open, passed), '- [>] Run tests and lint');
+  assert.equal(line(open, passed, linted), '- [>] Run tests and lint (passed since: m4, m6)');
+  assert.equal(line(passed, linted, open), '- [>] Run tests and lint');
+  assert.equal(line(open, linted, failed), '- [>] Run tests and lint');
+  const finished = listed('Run tests and lint', 'completed');
+  assert.equal(line(failed, finished), '- [x] Run tests and lint (failed when last run, m2)');
+  assert.equal(line(failed, passed, finished), '- [x] Run tests and lint');
+  const written = listed('Write tests for the parser', 'completed');
+  assert.equal(line(failed, written), '- [x] Write tests for the parser');
+});

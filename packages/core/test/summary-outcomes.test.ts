@@ -332,3 +332,16 @@ test('the state names checks that failed when they ran last', () => {
   );
   assert.doesNotMatch(renderSummary(summaryOf(over)), /Failed when last run/);
 });
+
+test('what failed to build is settled by a check of the types of all that was built', () => {
+  const built: Run = [
+    'go build -tags=e2e ./e2e/...',
+    'e2e/env.go:42:26: undefined: binary\nexit code 1',
+  ];
+  const failing = (...later: readonly Run[]): boolean =>
+    renderSummary(summaryOf(runs(built, ...later))).includes('Failed when last run');
+  assert.equal(failing(), true);
+  assert.equal(failing(['go vet -tags=e2e ./e2e/...', '']), false);
+  assert.equal(failing(['go vet -tags=e2e ./other/...', '']), true);
+  assert.equal(failing(['go vet ./e2e/...', '']), true);
+});

@@ -29,6 +29,7 @@ import { fileRecords } from './story/file-records.ts';
 import { nextStep } from './story/agent-words.ts';
 import { replacementsIn } from './story/changes.ts';
 import { lastRequest } from './story/last-request.ts';
+import { mergeConflicts } from './story/conflicts.ts';
 import { changeOf, overruledStatements, type Overruled } from './story/overruled.ts';
 import { solvedProblems } from './story/problems.ts';
 import { repositoryEvents } from './story/repository.ts';
@@ -325,13 +326,14 @@ class Extract {
       items,
       outcomes: lastRunsByKind(runs, before.outcomes).map((run) => this.#withShown(run)),
       repository: repositoryEvents(this.#all, before.repository ?? []),
+      conflicts: mergeConflicts(this.#all, this.#statistics, before.conflicts ?? []),
       files,
       work: workByTurn(this.#all, runs, this.#statistics, before),
       problems: solvedProblems(this.#all, runs, this.#statistics, before.problems ?? []),
       uncalled: uncalledFunctions(this.#all, this.#statistics, asked?.at ?? -1),
       seen: this.#seen.all(this.#space.chars * seenShare(files)),
       notes: [],
-      currentPlan: nextStep(this.#all, this.#redact),
+      currentPlan: nextStep(this.#all, runs, this.#redact),
       currentTask: lastOf(items, ({ state }) => state === 'current')?.text ?? null,
       splitTurn:
         splitTurn === undefined

@@ -106,6 +106,16 @@ export interface RepositoryEvent {
   readonly at: number;
 }
 
+/** A file in which a merge, a rebase or the like left conflicts that are not committed. */
+export interface Conflict {
+  /** The path as the repository names it. */
+  readonly path: string;
+  /** The index of the message that reports it. */
+  readonly at: number;
+  /** The index of the message that changed the file last since then; absent if none did. */
+  readonly editedAt?: number;
+}
+
 /** The last run of a kind of check in a turn. */
 export interface TurnCheck {
   readonly kind: string;
@@ -205,6 +215,7 @@ export interface Summary {
   readonly files: readonly FileRecord[];
   /** Commits, branches, pushes and pull requests, oldest first. */
   readonly repository?: readonly RepositoryEvent[];
+  readonly conflicts?: readonly Conflict[];
   /** What was done in each turn, oldest first. */
   readonly work?: readonly TurnWork[];
   /** Functions that were added for the last request and that nothing calls yet. */

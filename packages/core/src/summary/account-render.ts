@@ -5,14 +5,13 @@ import type { Counter } from '../tokens/counter.ts';
 import { accountParts, accountWithin, chronologyWithin, dedented } from './account.ts';
 import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
 import {
-  currentTexts,
   hasPassed,
   isCheck,
-  itemTexts,
   outcomeText,
   repositoryTexts,
   tellingOutcomes,
 } from './entry-texts.ts';
+import { currentTexts, itemTexts } from './item-texts.ts';
 import { changedFiles, lastEdit, nameOf, seenText } from './file-texts.ts';
 import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
 import { taskWithoutHostText } from './summary-line.ts';
@@ -263,7 +262,7 @@ function recordLines(s: Summary, body: string, taskIsShown: boolean): readonly L
       : listed('Original Task', [shortTask(task)], 4).map(always)),
     ...s.facts.map(factLine),
     ...listed('Open Items', currentTexts(s.currentTask, open), 3).map(always),
-    ...listed('Open Items', itemTexts(open), 2).map(always),
+    ...listed('Open Items', itemTexts(open, s.outcomes), 2).map(always),
     ...listed(
       'Turn Context (split turn)',
       splitTurn === null || splitTurn.text === '' ? [] : [splitTurn.text],

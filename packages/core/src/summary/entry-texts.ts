@@ -1,40 +1,7 @@
-import { lastOf, reversed, sorted } from '../check/list.ts';
+import { lastOf, reversed } from '../check/list.ts';
 import { jsonText } from '../message/json.ts';
 import { linesOf, oneLine } from '../message/text.ts';
-import type {
-  ArtifactReference,
-  Item,
-  Problem,
-  RepositoryEvent,
-  ToolOutcome,
-} from '../plan/summary.ts';
-
-/** What is being worked on, unless the list of items shows it. */
-export function currentTexts(
-  currentTask: string | null,
-  items: readonly Item[],
-): readonly string[] {
-  const isListed = items.some(({ text, state }) => state === 'current' && text === currentTask);
-  return currentTask === null || isListed ? [] : [`- Working on: ${currentTask}`];
-}
-
-export function itemTexts(items: readonly Item[]): readonly string[] {
-  const open = items.some(({ state }) => state !== 'done');
-  const marks = { done: 'x', current: '>', open: ' ' } as const;
-  return sorted(items, (a, b) => Number(a.state !== 'done') - Number(b.state !== 'done'))
-    .filter(() => open || items.length > 0)
-    .map(
-      ({ state, text, priority, context, editedAt }) =>
-        `- [${marks[state]}] ${text}${priority === 'medium' ? '' : ` [${priority}]`}${because(context)}${editsSince(editedAt)}`,
-    );
-}
-
-/** Edits that an open item seems to have asked for. */
-function editsSince(editedAt: readonly number[] = []): string {
-  return editedAt.length === 0
-    ? ''
-    : ` (edits for this since: ${editedAt.map((at) => `m${at + 1}`).join(', ')})`;
-}
+import type { ArtifactReference, Problem, RepositoryEvent, ToolOutcome } from '../plan/summary.ts';
 
 export function repositoryTexts(events: readonly RepositoryEvent[]): readonly string[] {
   const branch = lastOf(events, ({ kind }) => kind === 'branch');
@@ -75,6 +42,8 @@ export const hasPassed = ({ outcome, error }: ToolOutcome): boolean =>
 const TESTS = /\b(?:tests?|pytest|jest|vitest)\b/i;
 const LINTS = /\b(?:lint|clippy|ruff|mypy)\b/i;
 const BUILDS = /\b(?:build|compile|make)\b/i;
+/** The kinds of checks, as commands and people name them. */
+export const CHECK_KINDS: readonly RegExp[] = [TESTS, LINTS, BUILDS];
 /** What runs need not have passed these. */
 const TYPES = /\b(?:tsc|vet|mypy|type-?check)\b/i;
 /** Chooses some of the tests. */
@@ -105,8 +74,16 @@ export function settles(later: ToolOutcome, failed: ToolOutcome): boolean {
         suitesOf(failed.call).every((suite) => suitesOf(later.call).includes(suite)))
     );
   if (LINTS.test(failed.call)) return LINTS.test(later.call);
-  return BUILDS.test(failed.call) && [TESTS, LINTS, BUILDS].some((kind) => kind.test(later.call));
+  if (!BUILDS.test(failed.call)) return false;
+  return CHECK_KINDS.some((kind) => kind.test(later.call)) || checksTypesOf(later, failed);
 }
+
+/** True if a later run checks the types of all that another one builds. */
+const checksTypesOf = (later: ToolOutcome, built: ToolOutcome): boolean =>
+  TYPES.test(later.call) && argumentsOf(built).every((word) => argumentsOf(later).includes(word));
+
+const argumentsOf = ({ call }: ToolOutcome): readonly string[] =>
+  call.split(/\s+/).filter((word) => /^-|[/.]/.test(word));
 
 const RAN_TESTS =
   /--- FAIL|^FAIL\b|^not ok|^\s{0,8}[✗✕✖×]|\b\d+ (?:tests? )?(?:failed|passed|failing|passing)\b/m;

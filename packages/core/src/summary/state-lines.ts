@@ -1,8 +1,9 @@
 import { groupedBy, lastOf } from '../check/list.ts';
 import type { FileRecord, Item, Summary } from '../plan/summary.ts';
 import { isHandedOver } from './account.ts';
-import { currentTexts, failingTexts, isCheck, itemTexts, repositoryTexts } from './entry-texts.ts';
+import { failingTexts, isCheck, repositoryTexts } from './entry-texts.ts';
 import { changedFiles, isChanged, lastEdit, namesInShort, nameOf } from './file-texts.ts';
+import { currentTexts, itemTexts } from './item-texts.ts';
 import { always, listed, RANK, type Line, type RenderSpace } from './summary-line.ts';
 
 /** How much of the text each list may take before its older entries give way. */
@@ -10,7 +11,7 @@ const SHARE = { items: 0.1, repository: 0.05 } as const;
 
 /** How things are: what was done for the last request, finished items, and the repository. */
 export function stateLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
-  const done = itemTexts(isOldList(s) ? [] : s.items.filter(isDone));
+  const done = itemTexts(isOldList(s) ? [] : s.items.filter(isDone), s.outcomes);
   return [
     ...always('State', RANK.state, [
       ...answeredTexts(s),
@@ -27,7 +28,8 @@ export function openLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
   const steps = s.currentPlan.map(
     (step) => `- ${step.endsWith('?') ? 'The agent asks' : 'In progress'}: ${step}`,
   );
-  const items = itemTexts(s.items.filter((item) => !isDone(item)));
+  const open = s.items.filter((item) => !isDone(item));
+  const items = itemTexts(open, s.outcomes);
   const lines = [
     ...openWork([
       ...requestTexts(s, 'in progress'),
@@ -36,6 +38,7 @@ export function openLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
     ]),
     ...listed('Open Work', RANK.state, chars * SHARE.items, items),
     ...openWork([
+      ...conflictTexts(s),
       ...failingTexts(s.outcomes, lastEdit(s.files)),
       ...unchangedTexts(s),
       ...changedSince(s),
@@ -95,6 +98,20 @@ function changedSince({ outcomes, repository = [], files }: Summary): readonly s
   return [...byNames]
     .filter(([names]) => names !== '')
     .map(([names, own]) => `- Changed after ${own.map(([when]) => when).join(' and ')}: ${names}`);
+}
+
+/** The files in which a merge left conflicts, until they are committed. */
+function conflictTexts({ conflicts = [] }: Summary): readonly string[] {
+  const open = conflicts.filter(({ editedAt }) => editedAt === undefined);
+  const edited = conflicts.filter(({ editedAt }) => editedAt !== undefined);
+  const parts = [
+    ...(open.length === 0 ? [] : [`not edited so far: ${open.map(({ path }) => path).join(', ')}`]),
+    ...(edited.length === 0
+      ? []
+      : [`edited since: ${namesInShort(edited.map(({ path }) => nameOf(path)))}`]),
+  ];
+  const at = (conflicts.at(-1)?.at ?? 0) + 1;
+  return parts.length === 0 ? [] : [`- Merge conflicts [m${at}]: ${parts.join('; ')}`];
 }
 
 /** The commits after the last push that the messages show. */

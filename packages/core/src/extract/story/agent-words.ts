@@ -8,9 +8,12 @@ import {
   type Message,
 } from '../../message/message.ts';
 import { oneLine } from '../../message/text.ts';
+import type { ToolOutcome } from '../../plan/summary.ts';
+import { hasPassed, isCheck, saysPassed } from '../../summary/entry-texts.ts';
 import type { Redact } from '../../summary/redact.ts';
 import type { Node } from '../../thread/thread.ts';
 import { callLine } from '../anchors/call-line.ts';
+import type { Run } from './commands.ts';
 import { sentences, type Passage } from './passages.ts';
 
 /** Why an agent's message was written: to end a turn, or between two calls. */
@@ -148,7 +151,11 @@ const SHORT_STEP_CHARS = 60;
  * What the agent says last that it does next, or asks, in its own words, and the last call that was answered since; none
  * if the user has spoken since.
  */
-export function nextStep(nodes: readonly Node[], redact: Redact): readonly string[] {
+export function nextStep(
+  nodes: readonly Node[],
+  runs: readonly Run[],
+  redact: Redact,
+): readonly string[] {
   const newest = nodes.slice(-NEWEST_MESSAGES);
   for (let i = newest.length - 1; i >= 0; i--) {
     const { message } = newest[i] as Node;
@@ -158,22 +165,28 @@ export function nextStep(nodes: readonly Node[], redact: Redact): readonly strin
       .split('\n')
       .flatMap((line) => sentences(line.trim()));
     const at = lastIndex(said, (sentence) => sentence.endsWith('?') || ANNOUNCES.test(sentence));
-    if (at >= 0) return [stepAt(said, at) + sinceThen(newest.slice(i), redact)];
+    if (at >= 0) return [stepAt(said, at) + sinceThen(newest.slice(i), runs, redact)];
     if (said.length > 0) return [];
   }
   return [];
 }
 
-/** Says which call was answered last, so that nobody makes it again. */
-function sinceThen(nodes: readonly Node[], redact: Redact): string {
+/** Says which call was answered last and how a check ended, so that nobody makes it again. */
+function sinceThen(nodes: readonly Node[], runs: readonly Run[], redact: Redact): string {
   const answered = new Set(
     nodes.flatMap(({ message }) => resultsOf(message)).map(({ callId }) => callId),
   );
   const calls = nodes.flatMap(({ message }) => callsOf(message));
   const call = lastOf(calls, ({ callId }) => answered.has(callId));
-  return call === undefined
-    ? ''
-    : ` (since then: ${callLine(call.tool, redact(call.args), CALL_CHARS)})`;
+  if (call === undefined) return '';
+  const ended = lastOf(runs, ({ callId }) => callId === call.callId)?.outcome;
+  return ` (since then: ${callLine(call.tool, redact(call.args), CALL_CHARS)}${verdictOf(ended)})`;
+}
+
+function verdictOf(run: ToolOutcome | undefined): string {
+  if (run === undefined || !isCheck(run)) return '';
+  if (hasPassed(run)) return saysPassed(run) ? ' → passed' : '';
+  return run.guessed === true ? '' : ' → failed';
 }
 
 const CALL_CHARS = 100;

@@ -231,6 +231,7 @@ const MOST_KINDS = 40;
 /** A run of a command: its kind, how it ended, and the message with its result. */
 export interface Run {
   readonly kind: string;
+  readonly callId: string;
   readonly outcome: ToolOutcome;
   readonly endedAt: number;
   /** The command put another state of a repository into the working tree, or began to. */
@@ -252,7 +253,8 @@ export function runsIn(nodes: readonly Node[]): readonly Run[] {
       const hasMoved =
         outcome.outcome === 'success' || outcome.error?.includes('CONFLICT') === true;
       const moves = hasMoved && MOVES.test(run.line);
-      runs.push({ kind: run.kind, outcome, endedAt: node.index, moves });
+      const { callId } = result;
+      runs.push({ kind: run.kind, callId, outcome, endedAt: node.index, moves });
     }
   }
   return runs;
