@@ -65,6 +65,45 @@ test('an excerpt of a file that could not be merged shows the conflict', async (
   for (const line of conflict) assert.ok(shown.includes(line), shown);
 });
 
+for (const [what, named] of [
+  [
+    'a failed test',
+    round('bash', { command: 'make test' }, '    row_reader.ts:231: share = 33, want 42'),
+  ],
+  ['a cut name', round('bash', { command: 'make' }, '_reader.ts:231: error: 33 is not 42')],
+  ['the user', [user('Look at src/row_reader.ts:231, please.')]],
+] as const)
+  test(`an excerpt of a file that was read shows the line that is named by ${what}`, async () => {
+    const watched = await WatchedThread.open({
+      budget: messagesOnly(1_200),
+      preset: singlePrompt,
+      onEvent: () => undefined,
+    });
+    const file = code(0).map((text, i) => `${i + 1}→${text}`);
+    const read = round('read', { path: '/repo/src/row_reader.ts' }, file.join('\n'));
+    await watched.append(user('Run the tests.'), ...named, ...read);
+    const { prompt } = await watched.prompt();
+    const shown = prompt.messages.flatMap(({ message }) => resultsOf(message).map(resultText));
+    const excerpt = shown.at(-1) ?? '';
+    assert.match(excerpt, /excerpt of/);
+    for (const number of [229, 230, 231])
+      assert.ok(excerpt.includes(file[number - 1] ?? '?'), excerpt);
+  });
+
+test('the last part of an excerpt begins with a whole line', async () => {
+  const rows = Array.from(
+    { length: 300 },
+    (_, i) => `row_${i} of ${'a very wide table '.repeat(7)}`,
+  );
+  const failed = ['--- FAIL: TestShare', '    share_test.go:760: share = 33.3%, want 42.9%'];
+  const lines = [...rows.slice(0, 200), ...failed, ...rows.slice(200)];
+  const shown = (await excerptOf(lines.join('\n'))).split('\n').slice(1);
+  assert.ok(shown.length > 5, shown.join('\n'));
+  // The first line may be cut at its end.
+  for (const line of shown.slice(1).filter((one) => one !== '…'))
+    assert.ok(lines.includes(line), line);
+});
+
 test('a reminder that a host appended is not the end of a result', async () => {
   const reminder = '<system-reminder>\nRule 7.\n</system-reminder>';
   const output = [...passed(0, 400), 'TOTAL 400 packages', '', reminder].join('\n');

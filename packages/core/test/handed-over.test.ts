@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Message, Summary } from '@bobbin/core';
-import { chars4, extract, fitSummary, renderSummary } from '@bobbin/core/internal';
-import { assistant, call, result, thread, user } from '@bobbin/testing';
+import { textOf, type Message, type Summary } from '@bobbin/core';
+import {
+  chars4,
+  extract,
+  fitSummary,
+  messagesOnly,
+  renderSummary,
+  singlePrompt,
+} from '@bobbin/core/internal';
+import { assistant, call, result, round, thread, user, WatchedThread } from '@bobbin/testing';
 
 const ACCOUNT = [
   'This session is being continued from a previous conversation that ran out of context.',
@@ -119,4 +126,46 @@ test('a quotation in a quotation is one rule, and only lists and typographic mar
     facts.map(({ text }) => text),
     ['never use "any" in the code', 'always use serif fonts'],
   );
+});
+
+/** What a prompt of so many tokens shows of a long hand-over that the agent works on. */
+async function shownOf(rounds: number, tokens = 500): Promise<string> {
+  const watched = await WatchedThread.open({
+    budget: messagesOnly(tokens),
+    preset: singlePrompt,
+    onEvent: () => undefined,
+  });
+  const concepts = Array.from({ length: 30 }, (_, i) => `   - Cell ${i} of the table is padded.`);
+  const [before = '', after = ''] = ACCOUNT.split('2. Files');
+  const done = Array.from({ length: 9 }, (_, i) => `   Column ${i} is as wide as it can be now.`);
+  const long = `${before}2. Key Concepts:\n${concepts.join('\n')}\n\n2. Files${after}`.replace(
+    'Widening the table.',
+    `Widening the table.\n${done.join('\n')}`,
+  );
+  await watched.append(user(long));
+  for (let i = 0; i < rounds; i++)
+    await watched.append(...round('read', { path: `/repo/src/${i}.ts` }, `const a${i} = 1;`));
+  const { prompt } = await watched.prompt();
+  const [first] = prompt.messages;
+  return first === undefined ? '' : textOf(first.message);
+}
+
+test('of a long hand-over the goal, what is open and the user’s words are shown first, the analysis never', async () => {
+  const shown = await shownOf(3);
+  assert.match(shown, /excerpt of/);
+  for (const line of [
+    'This session is being continued from a previous conversation that ran out of context.',
+    '   The user wants the table as wide as the window; never wrap a cell.',
+    '   - "never print a page twice, please"',
+    '   - Widen the printer',
+    '   Widening the table.',
+  ])
+    assert.ok(shown.split('\n').includes(line), shown);
+  assert.doesNotMatch(shown, /Let me look at the conversation|Please continue/);
+});
+
+test('long after a hand-over, what was being done then comes last', async () => {
+  const shown = await shownOf(15);
+  assert.match(shown, /Widen the printer/);
+  assert.doesNotMatch(shown, /Widening the table/);
 });

@@ -182,7 +182,7 @@ test('pins that exceed the budget only with what keeps the roles in order are no
   const watched = await WatchedThread.open({
     counter,
     clock,
-    budget: messagesOnly(440),
+    budget: messagesOnly(425),
     rules: ALTERNATING_RULES,
     preset: 'codex',
   });

@@ -138,13 +138,18 @@ export function endsOf(text: string, headChars: number, tailChars: number): read
   const head = lineEnd(text, Math.floor(headChars));
   const tail = lineStart(text, text.length - Math.floor(tailChars));
   if (tail <= head) return [[0, text.length]];
-  return tail < text.length
+  return tail < text.length && !isPiece(text, tail)
     ? [
         [0, head],
         [tail, text.length],
       ]
     : [[0, head]];
 }
+
+/** A shorter end of a line says little. */
+const LEAST_PIECE_CHARS = 80;
+const isPiece = (text: string, from: number): boolean =>
+  text[from - 1] !== '\n' && text.length - from < LEAST_PIECE_CHARS;
 
 /** A file as tools show it, with a number before each line. */
 export const NUMBERED: RegExp = /^\s{0,40}\d{1,7}\s{0,8}(?:→|\t|\|)/;
@@ -190,9 +195,10 @@ export function widened(
   const last = stretches.at(-1);
   const tail = last?.[1] === length ? last[0] : length;
   const more = Math.ceil((chars * 2) / 3);
+  const from = lineStart(text, Math.max(0, tail - (chars - more)));
   return joined([
-    [0, wordEnd(text, Math.min(length, head + more))],
+    [0, Math.max(head, lineEnd(text, Math.min(length, head + more)))],
     ...stretches,
-    [wordStart(text, Math.max(0, tail - (chars - more))), length],
+    [isPiece(text, from) ? tail : Math.min(tail, from), length],
   ]);
 }

@@ -6,6 +6,7 @@ import { scan, VOICE } from '../extract/anchors/scan.ts';
 import { AnchorStatistics, type Placed } from '../extract/anchors/statistics.ts';
 import { userWords } from '../extract/story/user-words.ts';
 import type { Draft, Entry } from './draft.ts';
+import { citedLines, citedStretches, type CitedLines } from './cited-lines.ts';
 import {
   appendedStart,
   charsOf,
@@ -21,12 +22,14 @@ import {
 } from './excerpt-blocks.ts';
 import { partText, type Remainder } from '../render/excerpt.ts';
 import type { Stretch } from '../plan/plan.ts';
+import { handOverStretches, isHandedOver } from '../summary/hand-over.ts';
 
 /** What the anchors of a draft's messages are worth, and where each message's texts are. */
 interface Values {
   readonly statistics: AnchorStatistics;
   readonly need: Float64Array;
   readonly places: ReadonlyMap<MessageId, readonly number[]>;
+  readonly cited: CitedLines;
 }
 
 const known = new WeakMap<Draft, Values>();
@@ -36,9 +39,12 @@ function valuesOf(draft: Draft): Values {
   if (values === undefined) {
     const statistics = new AnchorStatistics();
     const places = new Map<MessageId, readonly number[]>();
-    for (const { node } of sorted(draft.entries, (a, b) => a.node.index - b.node.index))
-      places.set(node.id, statistics.add(node));
-    values = { statistics, need: needs(statistics), places };
+    const nodes = sorted(draft.entries, (a, b) => a.node.index - b.node.index).map(
+      ({ node }) => node,
+    );
+    for (const node of nodes) places.set(node.id, statistics.add(node));
+    const cited = citedLines(nodes.map(({ message }) => message));
+    values = { statistics, need: needs(statistics), places, cited };
     known.set(draft, values);
   }
   return values;
@@ -94,6 +100,8 @@ function repeatsEdit({ segment, changes }: Placed, text: string): boolean {
   return changes && segment.voice === VOICE.tool && feed > 0 && NUMBERED.test(text.slice(feed + 1));
 }
 
+/** The share of an excerpt that comes before a line that newer messages name. */
+const BEFORE_CITED = 0.5;
 /** A visible mark, and the line feeds around it. */
 const GAP_CHARS = 4;
 
@@ -121,8 +129,13 @@ function chosenRanges(
   if (part === undefined) return [];
   if (message.role === 'user') {
     const isLoaded = userWords(part.text) === '';
-    return isLoaded
-      ? endsOf(part.text, Math.min(chars, LOADED_CHARS), 0)
+    if (isLoaded) return endsOf(part.text, Math.min(chars, LOADED_CHARS), 0);
+    const since = (draft.entries.at(-1)?.node.index ?? 0) - node.index;
+    const handed = isHandedOver(part.text)
+      ? handOverStretches(part.text, chars, since > MOST_SINCE)
+      : [];
+    return handed.length > 0
+      ? handed
       : endsOf(part.text, chars * USER_HEAD, chars * (1 - USER_HEAD));
   }
   if (repeatsEdit(values.statistics.placed[part.of] as Placed, part.text))
@@ -131,7 +144,7 @@ function chosenRanges(
   const own = part.text.slice(0, appendedStart(part.text));
   if (NUMBERED.test(own)) {
     chooser.add(part, 0, 0);
-    return connected(own, chooser.chosen(false)[0] ?? [], chars);
+    return chooser.connectedBlocks(chooser.chosen(false), chars)[0] ?? [];
   }
   chooser.add(part, chars * HEAD, chars * TAIL);
   return endsAndMiddle(own, chooser.chosen(true)[0] ?? [], chars);
@@ -140,6 +153,8 @@ function chosenRanges(
 /** What a person wrote is shown from its beginning, with its end; a document that a host loaded by its first lines. */
 const USER_HEAD = 0.8;
 const LOADED_CHARS = 200;
+/** After so many messages, what was being done at a hand-over is done. */
+const MOST_SINCE = 20;
 
 /** An entry that is cut together with others. */
 export interface CutEntry {
@@ -210,10 +225,18 @@ interface Line extends Item {
   readonly stretch: Stretch;
 }
 
+/** A part with the stretches that are shown regardless of their worth. */
+interface ShownPart {
+  readonly text: string;
+  readonly stretches: Stretch[];
+  /** The file that it shows. */
+  readonly path: string | undefined;
+}
+
 class StretchChooser {
   readonly #values: Values;
   readonly #selection: Selection;
-  readonly #parts: { readonly text: string; readonly stretches: Stretch[] }[] = [];
+  readonly #parts: ShownPart[] = [];
   readonly #lines: Line[] = [];
 
   constructor(values: Values, spaceChars: number, leastWorth?: number) {
@@ -231,8 +254,8 @@ class StretchChooser {
     const part = this.#parts.length;
     const text = whole.slice(0, appendedStart(whole));
     const always = endsOf(text, headChars, tailChars);
-    this.#parts.push({ text, stretches: [...always] });
-    const { segment, ids } = this.#values.statistics.placed[of] as Placed;
+    const { segment, ids, file } = this.#values.statistics.placed[of] as Placed;
+    this.#parts.push({ text, stretches: [...always], path: file?.path });
     const group: Group = { headingChars: 0, ids: [], items: [], open: true };
     for (const [start, end] of always) this.#selection.spaceChars -= end - start + GAP_CHARS;
     for (const piece of segment.pieces) {
@@ -249,13 +272,21 @@ class StretchChooser {
     return part;
   }
 
-  /** Connected blocks, as long as some stretches: one of a file that was read; of any other text its ends and one between. */
-  connectedBlocks(chosen: readonly (readonly Stretch[])[]): readonly (readonly Stretch[])[] {
+  /**
+   * Connected blocks, as long as some stretches: one of a file that was read, around the lines that newer messages name if
+   * it has some; of any other text its ends and one between.
+   */
+  connectedBlocks(
+    chosen: readonly (readonly Stretch[])[],
+    mostChars?: number,
+  ): readonly (readonly Stretch[])[] {
     return chosen.map((stretches, i) => {
-      const { text } = this.#parts[i] as { readonly text: string };
-      return NUMBERED.test(text)
-        ? connected(text, stretches, charsOf(stretches))
-        : endsAndMiddle(text, stretches, charsOf(stretches));
+      const { text, path = '' } = this.#parts[i] as ShownPart;
+      const chars = mostChars ?? charsOf(stretches);
+      if (!NUMBERED.test(text)) return endsAndMiddle(text, stretches, chars);
+      const before = Math.floor(chars * BEFORE_CITED);
+      const cited = citedStretches(this.#values.cited, path, text, before);
+      return connected(text, cited.length > 0 ? cited : stretches, chars);
     });
   }
 

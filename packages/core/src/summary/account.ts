@@ -2,14 +2,8 @@ import { reversed, sorted } from '../check/list.ts';
 import { chooseFresh, SeenWords, wordsOf } from './novelty.ts';
 
 /** Lines that a harness puts around an account, for the session in which it was written. */
-const HARNESS =
+export const HARNESS: RegExp =
   /^(?:This session is being continued from a previous conversation|If you need specific details from before compaction|Please continue the conversation from where|Continue with the last task that you were asked)|\b(?:read|see) the full transcript at\b/i;
-/** How a session begins that a harness continues from a summary. */
-const CONTINUED = /^\s*This session is being continued from a previous conversation/i;
-
-/** True for a message in which a harness hands over what a model wrote about an earlier session. */
-export const isHandedOver = (text: string): boolean => CONTINUED.test(text);
-
 const TAG = /^\s*<\/?(?:analysis|summary|result|output)>\s*$/i;
 export const ANALYSIS_HEADING = 'Analysis:';
 /** The line that begins an analysis, or the tag before its text. */
@@ -17,7 +11,7 @@ const MARK = /^\s*<analysis>|^\W{0,4}analysis\W{0,4}$/i;
 const SUMMARY = /^\W{0,4}summary\W{0,4}$/i;
 const HEADING = /^\s{0,3}#{1,6}\s+(\S.*)$/;
 const RULE = /^\s*(?:[-=_*]\s*){3,}$/;
-const FENCE = /^\s*(?:```|~~~)/;
+export const FENCE: RegExp = /^\s*(?:```|~~~)/;
 /** How this project's own summaries begin. */
 const OWN_TITLE = /^\[Summary v\d+, round \d+\]$/;
 
@@ -37,8 +31,9 @@ interface Parts {
   readonly analysis: readonly string[];
 }
 
-const isAnalysis = (line: string): boolean => MARK.test(line);
-const isSummary = (line: string): boolean => SUMMARY.test(line) || /^\s*<summary>/i.test(line);
+export const isAnalysis = (line: string): boolean => MARK.test(line);
+export const isSummary = (line: string): boolean =>
+  SUMMARY.test(line) || /^\s*<summary>/i.test(line);
 
 /** An analysis is written to find the summary that follows it. */
 function withoutAnalysis(lines: readonly string[]): Parts {
@@ -250,17 +245,18 @@ const isHeadingLine = (line: string): boolean =>
   /^(?:\*\*[^*]+\*\*:?|\d{1,2}\.\s+[^.]{1,60}:|[^.]{1,80}:)\s*$/.test(line);
 
 /** Where a line begins in its list: deeper lines belong to the one before them. */
-const depthOf = (line: string): number => /^\s*/.exec(line)?.[0].length ?? 0;
+export const depthOf = (line: string): number => /^\s*/.exec(line)?.[0].length ?? 0;
 
 /** Headings of what an account says is not done. */
-const OPEN_WORK =
+export const OPEN_WORK: RegExp =
   /\b(?:pending|remaining|unfinished|not done|to-?dos?|open (?:items|questions|tasks|work|issues)|next steps?|current (?:work|task|state|status)|in progress)\b/i;
 /** A heading that begins a section: bold, or with a number. */
-const SECTION = /^(?:\*\*[^*]+\*\*:?|\d{1,2}\.\s+[^.]{1,60}:)\s*$/;
+export const SECTION: RegExp = /^(?:\*\*[^*]+\*\*:?|\d{1,2}\.\s+[^.]{1,60}:)\s*$/;
 /** What is not done goes last: more than the value of any other block. */
 const OPEN_VALUE = 10;
 /** Headings of what all the work is for. It goes right before that. */
-const GOAL = /\b(?:goals?|intent|objectives?|purpose|primary request|original (?:task|request))\b/i;
+export const GOAL: RegExp =
+  /\b(?:goals?|intent|objectives?|purpose|primary request|original (?:task|request))\b/i;
 const GOAL_VALUE = 5;
 
 function blocksOf(account: string): readonly Block[] {
@@ -281,46 +277,7 @@ function blocksOf(account: string): readonly Block[] {
   });
 }
 
-/** Headings of what helped with the work at that time only. */
-const OF_ITS_TIME = /\b(?:concepts|errors?|problems?|troubleshooting)\b/i;
-
-/**
- * An account that was handed over, without its scaffolding, its code, what was open and what was difficult: all that has
- * changed since.
- */
-export function handedOver(text: string): string {
-  let [isOver, isCode] = [false, false];
-  const body = dedented(accountParts(cleanAccount(text)).body);
-  const settled = body.split('\n').filter((line) => {
-    if (FENCE.test(line)) {
-      isCode = !isCode;
-      return false;
-    }
-    if (SECTION.test(line.trim()))
-      [isOver, isCode] = [OPEN_WORK.test(line) || OF_ITS_TIME.test(line), false];
-    return !isOver && !isCode && !OF_THAT_MOMENT.test(line);
-  });
-  return withoutBareLeads(settled).join('\n').trim() || body;
-}
-
-/** What was asked last then is not what was asked last. */
-const OF_THAT_MOMENT =
-  /\b(?:most recent|latest|last|current) (?:explicit )?(?:request|message|task|instruction)\b/i;
-
-/** Lines without those that introduce what is gone. */
-function withoutBareLeads(lines: readonly string[]): readonly string[] {
-  return lines.filter((line, i) => {
-    const next = lines.slice(i + 1).find((one) => one.trim() !== '');
-    const isLead = /:\s*$/.test(line) && !SECTION.test(line.trim());
-    return (
-      !isLead ||
-      (next !== undefined &&
-        (depthOf(next) > depthOf(line) || (LISTED.test(next) && !LISTED.test(line))))
-    );
-  });
-}
-
-const LISTED = /^\s*(?:[-*•+]|\d{1,3}[.)])\s/;
+export const LISTED: RegExp = /^\s*(?:[-*•+]|\d{1,3}[.)])\s/;
 
 /** Lines with those that belong to them: a block of code is never parted, nor an item from what is below it. */
 function grouped(lines: readonly string[]): readonly string[] {

@@ -1,7 +1,8 @@
 import { reversed, sorted } from '../check/list.ts';
 import { wholeHeadOf, wholeTailOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { accountWithin, isHandedOver } from './account.ts';
+import { accountWithin } from './account.ts';
+import { isHandedOver } from './hand-over.ts';
 import type { Fact, Summary } from '../plan/summary.ts';
 import { artifactText, because, outcomeTexts, solvedProblemText } from './entry-texts.ts';
 import {

@@ -1,8 +1,8 @@
 import { groupedBy, lastOf } from '../check/list.ts';
 import type { FileRecord, Item, Summary } from '../plan/summary.ts';
-import { isHandedOver } from './account.ts';
 import { failingTexts, isCheck, repositoryTexts } from './entry-texts.ts';
 import { changedFiles, isChanged, lastEdit, namesInShort, nameOf } from './file-texts.ts';
+import { isHandedOver } from './hand-over.ts';
 import { currentTexts, itemTexts } from './item-texts.ts';
 import { always, listed, RANK, type Line, type RenderSpace } from './summary-line.ts';
 

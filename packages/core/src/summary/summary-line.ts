@@ -1,5 +1,5 @@
 import { reversed } from '../check/list.ts';
-import { handedOver, isHandedOver } from './account.ts';
+import { handedOver, isHandedOver } from './hand-over.ts';
 
 /** The sections of a summary's text, in the order in which they are shown. */
 export const SECTIONS = [

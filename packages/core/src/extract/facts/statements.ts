@@ -1,7 +1,7 @@
 import { reversed } from '../../check/list.ts';
 import { startsTurn, textOf } from '../../message/message.ts';
 import { headOf, namesIn, oneLine } from '../../message/text.ts';
-import { isHandedOver } from '../../summary/account.ts';
+import { isHandedOver } from '../../summary/hand-over.ts';
 import type { Node } from '../../thread/thread.ts';
 import { demandOf } from './rules.ts';
 import { proseLines } from './prose.ts';
