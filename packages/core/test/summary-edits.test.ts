@@ -76,9 +76,14 @@ test('a line that was taken away and put back is shown', () => {
     'nothing',
     'const limit = readLimit();\nconst cache = limit;',
   );
-  const removed = edit('/repo/src/a.ts', 'const limit = readLimit();', 'const other = 1;');
+  const removed = edit('/repo/src/a.ts', 'const limit = readLimit();', 'let other = 1;\nother++;');
   assert.deepEqual(added(summaryOf([...removed, ...back])), {
-    '/repo/src/a.ts': ['const limit = readLimit();', 'const cache = limit;', 'const other = 1;'],
+    '/repo/src/a.ts': [
+      'const limit = readLimit();',
+      'const cache = limit;',
+      'let other = 1;',
+      'other++;',
+    ],
   });
 });
 
@@ -189,10 +194,10 @@ test('a name with a dot, which a replacement everywhere can leave, is not declar
 test('a block leaves a gap for the lines of a later edit that are shown already', () => {
   const block = ['def drain(queue):', '    item = queue.take()', '    return item'];
   const made = edit('/repo/a.py', 'nothing', block.join('\n'));
-  const now = 'item = queue.take(timeout=5)';
-  const changed = edit('/repo/a.py', '    item = queue.take()', `    ${now}`);
+  const now = ['item = queue.take(timeout=5)', 'item.check()'];
+  const changed = edit('/repo/a.py', '    item = queue.take()', `    ${now.join('\n    ')}`);
   assert.deepEqual(added(summaryOf([...made, ...changed])), {
-    '/repo/a.py': [now, 'def drain(queue):', '…', '    return item'],
+    '/repo/a.py': [...now, 'def drain(queue):', '…', '    return item'],
   });
 });
 
@@ -242,6 +247,35 @@ test('what git keeps is no changed file', () => {
   const own = edit('/repo/.git/info/exclude', 'x', 'build/');
   const summary = summaryOf([...own, ...edit('/repo/a.go', 'x', 'var size = 5')]);
   assert.doesNotMatch(renderSummary(summary), /exclude/);
+});
+
+test('a renamed word and a line with nothing in common with the old one are shown with it', () => {
+  const renamed = edit('/repo/a.go', 'LastSeenAt', 'LastSeenTime');
+  const other = edit('/repo/b.go', 'Time of the last prompt', 'Updated by every hook');
+  const long = edit('/repo/c.go', 'x'.repeat(60), `y${'z'.repeat(60)}`);
+  const summary = summaryOf([...renamed, ...other, ...long]);
+  assert.deepEqual(notes(summary), [
+    '`LastSeenAt → LastSeenTime`',
+    '`Time of the last prompt → Updated by every hook`',
+  ]);
+  const shown = added(summary);
+  assert.deepEqual([shown['/repo/a.go'], shown['/repo/b.go']], [[], []]);
+});
+
+test('a block of a new file begins after its header and its imports', () => {
+  const file = [
+    '//go:build e2e',
+    '',
+    'package e2e',
+    '',
+    'import (',
+    '\t"os"',
+    ')',
+    '',
+    'var size = 5',
+  ];
+  const made = round('write', { file_path: '/repo/e2e/env.go', content: file.join('\n') }, 'ok');
+  assert.deepEqual(added(summaryOf(made)), { '/repo/e2e/env.go': ['var size = 5'] });
 });
 
 test('blocks of edits that the prompt shows are not repeated', () => {

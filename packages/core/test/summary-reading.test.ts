@@ -308,3 +308,35 @@ for (const [name, messages, task] of [
     const nodes = thread(...messages, assistant('Done.'), user('yes, measure it')).path();
     assert.equal(extract({ nodes, previous: null, task: COMMAND, round: 1 }).task, task);
   });
+
+test('what a check printed, what a call is for, and signatures are not quoted', () => {
+  const s = extracted([
+    user('Go.'),
+    ...round(
+      'bash',
+      { command: 'npm test', description: 'Test storeNumber41 of printTable' },
+      'loaded storeNumber42 from fixture_7.json\nok: 12 tests passed',
+    ),
+    ...round(
+      'bash',
+      { command: 'gh pr create --body "Co-Authored-By: helper_9 <h@example.com>"' },
+      '',
+    ),
+    ...round('bash', { command: 'cat notes' }, 'storeNumber43 is kept in fixture_8.json'),
+  ]);
+  const notes = s.notes.map(({ text }) => text).join('\n');
+  assert.match(notes, /storeNumber43/);
+  assert.doesNotMatch(notes, /storeNumber4[12]|helper_9/);
+});
+
+test('of what a search found, the lines beside it are not quoted', () => {
+  const found = [
+    'src/table.ts-11-const widthOfCell41 = measure(cell);',
+    'src/table.ts:12:const widthOfCell42 = storeNumber42(cell);',
+    'src/table.ts-13-const widthOfCell43 = measure(cell);',
+  ];
+  const s = extracted([user('Go.'), ...round('grep', { pattern: 'store' }, found.join('\n'))]);
+  const notes = s.notes.map(({ text }) => text).join('\n');
+  assert.match(notes, /widthOfCell42/);
+  assert.doesNotMatch(notes, /widthOfCell4[13]/);
+});

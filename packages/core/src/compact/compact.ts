@@ -19,10 +19,14 @@ import { Draft, type Entry } from './draft.ts';
 import { aimOf, type Policy } from './policy.ts';
 import { LAST_RESORT, QUIET } from './rungs/last-resort.ts';
 import type { Effects, Proposal, Rung, RungContext } from './rungs/rung.ts';
+import { shorten } from './rungs/shorten.ts';
 import { SHORTENS_PINS } from './rungs/squeeze.ts';
 
 /** As a share of the limit. */
 const MOST_HEADROOM = 0.15;
+
+/** Less is not worth the while. */
+const LEAST_WIDENED_TOKENS = 100;
 
 /** What the renderer adds may take a second attempt; more are a margin. */
 const MOST_TRIES = 8;
@@ -108,7 +112,7 @@ class Run {
     if (isPressed && most > 0) await this.#climb(QUIET, this.#quietTokens(), true);
     if (this.#job.instructions !== undefined && most > 0) this.#warnOfInstructions();
     await this.#pause();
-    this.#giveBack(head);
+    await this.#giveBack(head);
     await this.#pause();
     let plan = this.#finish(head);
     await this.#pause();
@@ -198,14 +202,31 @@ class Run {
    * Results were cut before the length of the summary was known: the newest get back the space that is left. Pins that
    * had to be cut are shown whole again if the rendered prompt has space for that, with some headroom.
    */
-  #giveBack(head: Node): void {
+  async #giveBack(head: Node): Promise<void> {
     const { entries } = this.#draft;
-    const loose = entries.filter(({ pinned }) => !pinned);
+    const loose = reversed(entries.filter(({ pinned }) => !pinned));
     const pins = entries.filter(({ pinned }) => pinned);
-    this.#restore(reversed(loose), this.#stopsAtTarget ? this.#target() : 0);
+    const most = this.#stopsAtTarget ? this.#target() : 0;
+    this.#restore(loose, most);
+    await this.#widen(loose, most);
     if (pins.every((entry) => this.#draft.cutTokens(entry) <= 0)) return;
     const added = this.#limit + this.#tokensOverLimit(this.#finish(head)) - this.#draft.tokens;
     if (this.#restore(pins, this.#limit - this.#headroom() - added) > 0) this.#mayGrow = true;
+  }
+
+  /** Shows more of the first entry that is cut: what is left would not hold all of it. */
+  async #widen(entries: readonly Entry[], mostTokens: number): Promise<void> {
+    const free = mostTokens - this.#draft.tokens;
+    const entry = entries.find((one) => this.#draft.cutTokens(one) > 0);
+    if (entry === undefined || free < LEAST_WIDENED_TOKENS) return;
+    const span = spanOf([entry.node]);
+    const proposal = { strategy: 'restore', span, tokensFreed: -free, reason: 'space is left' };
+    const context = this.#context(mostTokens);
+    const record = await shorten(proposal, context, this.#effects);
+    if (record === undefined) return;
+    const before = this.#draft.tokens;
+    this.#draft.add(record);
+    this.#log.emit({ kind: 'restored', span, tokens: this.#draft.tokens - before });
   }
 
   /** Shows entries whole that were cut, as far as the prompt stays within some tokens; returns how many. */

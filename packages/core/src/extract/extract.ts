@@ -18,13 +18,12 @@ import { chars4, type Counter } from '../tokens/counter.ts';
 import type { FileAccess } from './anchors/files.ts';
 import { needs } from './anchors/rank.ts';
 import { scan, VOICE, type Voice } from './anchors/scan.ts';
-import { searches } from './anchors/tool-effects.ts';
 import { AnchorStatistics, type Placed } from './anchors/statistics.ts';
 import { SeenChanges } from './diffs/seen-changes.ts';
 import { constraints, decisions } from './facts/statements.ts';
 import { ExactLines } from './quotes/lines.ts';
 import { Selection } from './quotes/select.ts';
-import { lastRunsByKind, replacedResults, runsIn, type Run } from './story/commands.ts';
+import { lastRunsByKind, resultsShownElsewhere, runsIn, type Run } from './story/commands.ts';
 import { fileRecords } from './story/file-records.ts';
 import { nextStep } from './story/agent-words.ts';
 import { replacementsIn } from './story/changes.ts';
@@ -83,6 +82,7 @@ const SHARE = {
   edits: 0.15,
   files: 0.3,
   splitTurn: 0.15,
+  filling: 0.15,
 } as const;
 /** In a long summary the agent's passages do not take more than this from the exact lines. */
 const MOST_STORY_CHARS = 10_000;
@@ -140,7 +140,7 @@ class Extract {
     const selection = new Selection(needs(this.#statistics), this.#space.chars - rendered.length);
     this.#markShown(selection, rendered);
     const story = new Story(this.#statistics, selection, this.#overruled, this.#redact);
-    const fileNotes = bare.files.map(({ note = '' }) => note).join('\n');
+    const fileNotes = new Map(bare.files.map(({ path, note = '' }) => [path, note]));
     const lines = new ExactLines(this.#statistics, this.#seen, selection, fileNotes);
     for (const { shown } of this.#request.kept ?? [])
       for (const { args } of callsOf(shown))
@@ -183,8 +183,8 @@ class Extract {
   }
 
   /**
-   * Spends the space. Joined lines cost less than was estimated: what is left over is spent again, in the end on lines
-   * that say least.
+   * Spends the space. Joined lines cost less than was estimated: what is left over is spent again, in the end on edits and
+   * on some lines of files that were read.
    */
   #filled(selection: Selection, lines: ExactLines, chosen: () => Summary): Summary {
     const { maxTokens = DEFAULT_TOKENS, counter = chars4() } = this.#request;
@@ -195,10 +195,8 @@ class Extract {
     selection.spend();
     if (this.#isShort && selection.spaceChars > this.#space.chars * EMPTY_SHARE) {
       lines.takeEdits(selection.spaceChars, (of) => this.#quotable.has(of), this.#redact);
-      lines.offer(
-        (of) =>
-          this.#quotable.has(of) && !this.#isEdit(of) && !this.#isOldSearch(of, lines.lastEdit),
-      );
+      lines.offer(this.#isOfFile);
+      selection.spaceChars = Math.min(selection.spaceChars, this.#space.chars * SHARE.filling);
       selection.spend();
     }
     return chosen();
@@ -227,25 +225,24 @@ class Extract {
    */
   #mayQuote(): (of: number) => boolean {
     const { placed, files } = this.#statistics;
-    const replaced = replacedResults(this.#runs);
+    const shown = resultsShownElsewhere(this.#runs);
     const edits = files.all().reduce((sum, file) => sum + file.edits, 0);
     return (of) => {
       const { segment, file, index } = placed[of] as Placed;
       if (this.#isEdit(of)) return false;
-      if (segment.voice === VOICE.tool && replaced.has(index)) return false;
+      if (segment.voice === VOICE.tool && shown.has(index)) return false;
       const isOther =
         file === undefined
           ? segment.voice === VOICE.tool && edits >= MANY_EDITS
-          : isDocument(file.path) || (segment.voice === VOICE.tool && file.edits > 0);
+          : isDocument(file.path) || segment.voice === VOICE.tool;
       return this.#quotable.has(of) && !(this.#isShort && isOther);
     };
   }
 
-  /** True for what a search found before files were changed. */
-  #isOldSearch(of: number, lastEdit: Placed | undefined): boolean {
-    const { segment, index } = this.#statistics.placed[of] as Placed;
-    return searches(segment.tool) && index < (lastEdit?.index ?? 0);
-  }
+  readonly #isOfFile = (of: number): boolean => {
+    const { segment, file } = this.#statistics.placed[of] as Placed;
+    return file !== undefined && segment.voice === VOICE.tool && this.#quotable.has(of);
+  };
 
   /** Edits are shown as blocks, not by their lines. */
   #isEdit(of: number): boolean {

@@ -36,8 +36,6 @@ export const TRIVIAL_CHARS = 4;
 export class EditBlocks {
   /** The newest first. */
   readonly blocks: readonly EditBlock[];
-  /** The newest call that changed a file. */
-  newest: number | undefined;
   readonly #statistics: AnchorStatistics;
   /** The lines that were taken out of each file, with the last call that did so. */
   readonly #removed = new Map<FileAccess, Map<string, number>>();
@@ -118,7 +116,6 @@ export class EditBlocks {
     if (!changes || segment.voice !== VOICE.args) return;
     const files = this.#statistics.changedBy(segment.callId ?? '', index);
     if (files.length === 0) return;
-    this.newest ??= of;
     const touches = segment.touched?.touches ?? [];
     for (const one of replacementsIn(segment.text.slice(segment.tool.length + 1))) {
       const file = fileOf(one.path, files);
@@ -168,7 +165,9 @@ function blockOf({
   const old = new Set(before.split('\n'));
   const lines = after.split('\n');
   const isNew = (line: string): boolean => !old.has(line) && line.trim() !== '';
-  const [from, to] = [lines.findIndex(isNew), lastIndex(lines, isNew) + 1];
+  const begins = lines.findIndex((line) => isNew(line) && !isOfImports(line) && !HEADER.test(line));
+  const from = begins < 0 ? lines.findIndex(isNew) : begins;
+  const to = lastIndex(lines, isNew) + 1;
   const block = lines.slice(Math.max(0, from), to);
   const isShort = block.length === 1 && flat(block[0] ?? '').length < LEAST_LINE_CHARS;
   if (places > 1 || isShort || block.every(isOfImports)) return undefined;
@@ -176,6 +175,10 @@ function blockOf({
   const end = block.findIndex((line) => (chars += line.length + 1) > BLOCK_CHARS);
   return { from, to: end < 0 ? to : from + end, isCut: end >= 0 };
 }
+
+/** What a file begins with before it says anything. */
+const HEADER =
+  /^(?:#!|\/\/go:build|\/\/ \+build|#pragma|["']use \w+["'];?$|\W{0,4}(?:copyright|spdx)\b)/i;
 
 /** A line of imports. A text before a comma is one of a list. */
 const isOfImports = (line: string): boolean =>

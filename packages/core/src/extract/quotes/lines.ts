@@ -57,16 +57,16 @@ export class ExactLines {
   readonly #lines: Line[] = [];
   readonly #carried: CarriedLine[] = [];
   readonly #seen = new Set<string>();
-  readonly #fileNotes: string;
+  readonly #fileNotes: ReadonlyMap<string, string>;
   readonly #blocks: EditBlocks;
   readonly #taken = new Set<EditBlock>();
 
-  /** `fileNotes` is what the summary says of the changed files. */
+  /** `fileNotes` is what the summary says of each changed file, by its path. */
   constructor(
     statistics: AnchorStatistics,
     seen: SeenChanges,
     selection: Selection,
-    fileNotes: string,
+    fileNotes: ReadonlyMap<string, string>,
   ) {
     this.#fileNotes = fileNotes;
     this.#statistics = statistics;
@@ -107,7 +107,7 @@ export class ExactLines {
       if (left < LEAST_EDIT_CHARS) return;
       const most = shown.length === 1 ? left : left * ONE_EDIT_SHARE;
       const text = firstLines(this.#blocks.text(block, redact, this.#isShownLine), most);
-      if (text === '' || !this.#isNews(text)) continue;
+      if (text === '' || !this.#isNews(block, text)) continue;
       this.#taken.add(block);
       const item = this.#blockItem(block, text, 0);
       left -= item.chars;
@@ -127,7 +127,7 @@ export class ExactLines {
       const item = this.#blockItem(block, text, isOfTest(block) ? TEST_MERIT : EDIT_MERIT);
       item.settle = () => {
         // What newer blocks show is never taken.
-        if (!this.#isNews(text)) item.chars = Number.POSITIVE_INFINITY;
+        if (!this.#isNews(block, text)) item.chars = Number.POSITIVE_INFINITY;
         else this.markShown(text);
       };
       this.#selection.offer(item);
@@ -141,17 +141,15 @@ export class ExactLines {
     return this.#blocks.blocks.filter((block) => isShown(block.of) && !this.#taken.has(block));
   }
 
-  /** The newest call that changed a file. */
-  get lastEdit(): Placed | undefined {
-    return this.#statistics.placed[this.#blocks.newest ?? -1];
-  }
-
   /** True if most lines of an edit are not shown by a newer one, nor beside the name of the file. */
-  #isNews(text: string): boolean {
+  #isNews({ file }: EditBlock, text: string): boolean {
+    const note = this.#fileNotes.get(file.path) ?? '';
     const lines = text.split('\n').map(flat);
     const long = lines.filter((line) => line.length > TRIVIAL_CHARS);
     const telling = long.length > 0 ? long : lines;
-    const news = telling.filter((line) => !this.#seen.has(line) && !this.#fileNotes.includes(line));
+    const [first = ''] = telling;
+    if (telling.length === 1 && saysChangeOf(note, first)) return false;
+    const news = telling.filter((line) => !this.#seen.has(line) && !note.includes(line));
     return news.length * 2 > telling.length;
   }
 
@@ -302,6 +300,13 @@ export class ExactLines {
     return group;
   }
 }
+
+/** True if a note says what was put into a line: "`old → new`". */
+const saysChangeOf = (note: string, line: string): boolean =>
+  [...note.matchAll(PUT_IN)].some(
+    ([, now = '']) => now.length > TRIVIAL_CHARS && line.includes(now),
+  );
+const PUT_IN = / → ([^`”]+)[`”]/g;
 
 /** A test says less about the work than what it tests. */
 const TEST_FILE = /(?:^|[/._-])(?:tests?|specs?|e2e)(?:[/._-]|$)/i;

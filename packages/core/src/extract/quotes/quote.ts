@@ -7,6 +7,7 @@ const MARGIN = /^\s*(?:(\d{1,7})\s*(?:→|\t|\|)\s*)?/;
 
 /** A line as it is quoted: without margin, colours and runs of blanks, after the number that a tool gave it. */
 export function quoted(text: string, voice: Voice): string {
+  if (voice === VOICE.args && DESCRIBES.test(text)) return '';
   const line = voice === VOICE.args ? plainArguments(text) : withoutColours(text);
   const number = MARGIN.exec(line)?.[1];
   const bare = flat(line.replace(MARGIN, ''));
@@ -19,6 +20,8 @@ export const flat = (line: string): string => line.replace(/\s+/g, ' ').trim();
 /** Arguments that only say how to run a call. */
 const SETTING =
   /,?"(?:[\w-]*(?:timeout|_ms|max_|_tokens|limit|offset)\w*|replace_?all|run_in_background|output_mode|-[a-zA-Z]|head_limit|yield_time_ms|activeForm)":\s?(?:-?\d+|true|false|null|"[\w ]{0,40}")[}\]]{0,3}/gi;
+/** What a call is for: the call shows it. */
+const DESCRIBES = /^[\s,{[]{0,8}"description"\s?:/;
 /** The key that a value of arguments begins with, and the marks that it ends with. */
 const KEY = /^[\s,{[]{0,8}"[\w-]{1,40}"\s?:\s?(?:\[\s?)?"?/;
 const VALUE_END = /(?<!\\)"[\s,\]}]{0,12}$/;
@@ -61,7 +64,12 @@ const PASSED = /^(?:ok|PASS|[?])\s+\S+(?:\s|$)|^--- PASS|^=== RUN/;
 const HOST =
   /^(?:\[error\] )?(?:<tool_use_error>|The user doesn['’]t want to proceed\b)|^To (?:github\.com|https?:|ssh:|git@)|^(?:modified|new file|deleted|renamed): /;
 
-const NOTHING = [LONE_WORD, PASSED, FRAME, IMPORTS, LISTED, HOST];
+/** A line beside the one that a search found. */
+const BESIDE_FOUND = /^\S+\.\w{1,8}-\d+-/;
+/** What agents sign commits and pull requests with. */
+const SIGNED = /^(?:Co-Authored-By: |\W{0,4}Generated with )/i;
+
+const NOTHING = [LONE_WORD, PASSED, FRAME, IMPORTS, LISTED, HOST, BESIDE_FOUND, SIGNED];
 const NAME = /\d{3}|[a-z][A-Z]|\w_\w|\w[./]\w/;
 
 /** True for a line that says something: `} else {`, `"os"` and `if err != nil {` say nothing. */

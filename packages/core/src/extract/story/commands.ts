@@ -10,6 +10,7 @@ import {
 import { callLine } from '../anchors/call-line.ts';
 import { headOf, oneLine, tailOf } from '../../message/text.ts';
 import type { ToolOutcome } from '../../plan/summary.ts';
+import { isCheck } from '../../summary/entry-texts.ts';
 import type { Node } from '../../thread/thread.ts';
 import { commandIn, shellCommands } from '../anchors/shell.ts';
 import { searches, touchedBy } from '../anchors/tool-effects.ts';
@@ -279,10 +280,11 @@ export function lastRunsByKind(
   return [...last.values()].slice(-MOST_KINDS);
 }
 
-/** The messages with results of commands that ran again later: the newer result is the one that counts. */
-export function replacedResults(runs: readonly Run[]): ReadonlySet<number> {
+/** The messages with results of checks, of which the summary shows how they ended, and of commands that ran again later. */
+export function resultsShownElsewhere(runs: readonly Run[]): ReadonlySet<number> {
   const last = new Map(runs.map((run) => [run.kind, run]));
-  return new Set(runs.filter((run) => last.get(run.kind) !== run).map(({ endedAt }) => endedAt));
+  const shown = runs.filter((run) => last.get(run.kind) !== run || isCheck(run.outcome));
+  return new Set(shown.map(({ endedAt }) => endedAt));
 }
 
 /** Puts another state of a repository into the working tree. */

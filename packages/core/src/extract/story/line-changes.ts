@@ -3,6 +3,8 @@ import { flat, isImport } from '../quotes/quote.ts';
 import type { Replacement } from './changes.ts';
 
 const LONGEST_CHARS = 90;
+/** A line that has nothing in common with the one in its place says something if it is so long. */
+const [LEAST_CHARS, SHORT_CHARS] = [4, 45];
 const MOST_LINES = 2;
 /** A line that says nothing without those around it, or a comment. */
 const BARE =
@@ -50,7 +52,10 @@ function without(lines: readonly string[], others: readonly string[]): readonly 
   });
 }
 
-/** The part of a line that changed, in whole words: "time.Now() → time.Now().UTC()". None of lines with nothing in common. */
+/**
+ * The part of a line that changed, in whole words: "time.Now() → time.Now().UTC()". Of lines with nothing in common both
+ * are shown, if they are short.
+ */
 function wordChange(before: string, after: string): readonly string[] {
   const [old, now] = [before.split(/\s+/), after.split(/\s+/)];
   let start = 0;
@@ -62,7 +67,10 @@ function wordChange(before: string, after: string): readonly string[] {
     old.at(-1 - end) === now.at(-1 - end)
   )
     end++;
-  if (start + end === 0) return [];
+  if (start + end === 0)
+    return [before, after].every(({ length }) => length > LEAST_CHARS && length <= SHORT_CHARS)
+      ? [`${before} → ${after}`]
+      : [];
   let from = old.slice(start, old.length - end).join(' ');
   let to = now.slice(start, now.length - end).join(' ');
   if (from === '' || to === '') return [`${before} → ${after}`];
