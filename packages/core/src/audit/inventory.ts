@@ -7,8 +7,8 @@ import { KIND, type Kind } from '../extract/anchors/anchor.ts';
 import { AnchorStatistics } from '../extract/anchors/statistics.ts';
 import { constraints, decisions } from '../extract/facts/statements.ts';
 import { standingFacts } from '../extract/facts/supersede.ts';
-import { lastRunsByKind, runsIn, kindOfCommand } from '../extract/story/commands.ts';
-import { todoItems } from '../extract/story/todo.ts';
+import { lastRunsByKind, runsIn, kindOfCommand } from '../extract/work/commands.ts';
+import { todoItems } from '../extract/work/todo.ts';
 import { isProseLine, saidByUser } from '../extract/story/user-words.ts';
 
 /** What an agent should still know after a compaction, by class. */

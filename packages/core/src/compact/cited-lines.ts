@@ -1,4 +1,4 @@
-import { saysWhatFailed } from '../extract/story/commands.ts';
+import { saysWhatFailed } from '../extract/work/commands.ts';
 import { resultsOf, resultText, textOf, type Message } from '../message/message.ts';
 import { headOf } from '../message/text.ts';
 import type { Stretch } from '../plan/plan.ts';

@@ -1,5 +1,5 @@
 import { sorted } from '../check/list.ts';
-import { saysWhatFailed } from '../extract/story/commands.ts';
+import { saysWhatFailed } from '../extract/work/commands.ts';
 import type { Stretch } from '../plan/plan.ts';
 import { wordEnd, wordStart } from '../render/excerpt.ts';
 

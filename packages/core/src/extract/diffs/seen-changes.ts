@@ -2,7 +2,7 @@ import type { SeenChange } from '../../plan/summary.ts';
 import type { Redact } from '../../summary/redact.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 import { VOICE } from '../anchors/scan.ts';
-import { FileChange } from '../story/changes.ts';
+import { FileChange } from '../work/changes.ts';
 import { diffIn, patchIn, type DiffText, type FileDiff } from './unified-diff.ts';
 
 const MOST_SEEN = 200;

@@ -1,7 +1,7 @@
 import { headOf } from '../../message/text.ts';
 import type { SeenChange } from '../../plan/summary.ts';
 import { hasPatch } from '../anchors/patch.ts';
-import { declaredBefore, type Replacement } from '../story/changes.ts';
+import { declaredBefore, type Replacement } from '../work/changes.ts';
 
 /** A stretch of a text: from its first character to the one after its last. */
 export type Range = readonly [from: number, to: number];

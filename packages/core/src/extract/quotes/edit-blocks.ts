@@ -3,7 +3,7 @@ import type { Redact } from '../../summary/redact.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import { VOICE } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
-import { replacementsIn, type Replacement } from '../story/changes.ts';
+import { replacementsIn, type Replacement } from '../work/changes.ts';
 import { flat, isImport } from './quote.ts';
 
 /** Lines of a file from the first to the last that an edit changes, as the edit leaves them. */

@@ -1,4 +1,4 @@
-import { withoutColours } from '../story/commands.ts';
+import { withoutColours } from '../work/commands.ts';
 import { STOP } from '../../message/text.ts';
 import { VOICE, type Voice } from '../anchors/scan.ts';
 

@@ -13,7 +13,7 @@ import { hasPassed, isCheck, saysPassed } from '../../summary/entry-texts.ts';
 import type { Redact } from '../../summary/redact.ts';
 import type { Node } from '../../thread/thread.ts';
 import { callLine } from '../anchors/call-line.ts';
-import type { Run } from './commands.ts';
+import type { Run } from '../work/commands.ts';
 import { sentences, type Passage } from './passages.ts';
 
 /** Why an agent's message was written: to end a turn, or between two calls. */

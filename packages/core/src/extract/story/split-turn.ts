@@ -8,7 +8,7 @@ import { callLine } from '../anchors/call-line.ts';
 import { commandIn } from '../anchors/shell.ts';
 import { touchedBy } from '../anchors/tool-effects.ts';
 import { saidByAgent, withoutAnnouncements } from './agent-words.ts';
-import { kindOfCommand } from './commands.ts';
+import { kindOfCommand } from '../work/commands.ts';
 import { introduces, passagesOf } from './passages.ts';
 
 /** What the agent said and did in the beginning of a turn whose end stays: the newest lines that fit, in its own words. */

@@ -19,14 +19,15 @@ import {
 import { answeredText, answersIn, questionsIn, type Answered, type Answers } from './answers.ts';
 import { changeOf, type Overruled } from './overruled.ts';
 import { introduces, passagesOf, sentences, type Passage } from './passages.ts';
-import { expandedCommands, isProseLine, saidByUser } from './user-words.ts';
+import { passagesOfUser } from './pasted.ts';
+import { rewrittenMessages } from './rewritten.ts';
+import { expandedCommands, saidByUser } from './user-words.ts';
 
 /** The scale on which merit is compared with the need of anchors, per character. */
 const MERIT = { user: 0.008, pasted: 0.0003, agent: 0.004 } as const;
 const LABEL_CHARS = 14;
 const BEYOND_SHARE = 0.1;
-/** Shorter messages are all the user's own words; longer ones than the other length are hardly typed. */
-const PASTES_FROM_CHARS = 600;
+/** Longer messages are hardly typed. */
 const LONGEST_TYPED = 2_000;
 
 /** A passage that may be shown. */
@@ -82,8 +83,9 @@ export class Story {
     );
     const expanded = expandedCommands(all);
     const answers = answersIn(all, this.#redact);
+    const rewritten = rewrittenMessages(all);
     for (const node of nodes) {
-      if (expanded.has(node.index)) continue;
+      if (expanded.has(node.index) || rewritten.has(node.index)) continue;
       for (const words of saidByUser(node.message))
         this.#user(words, node, answers.answered.get(node.index));
       const role = roles.get(node.index);
@@ -145,11 +147,11 @@ export class Story {
   }
 
   #user(words: string, node: Node, answered: Answered | undefined): void {
-    const mayPaste = words.length > PASTES_FROM_CHARS;
-    for (const [i, passage] of passagesOf(words).entries()) {
-      const isProse = !mayPaste || (passage.kind === 'prose' && isMostlyProse(passage.text));
-      const merit = isProse ? MERIT.user : MERIT.pasted;
-      const isOwn = isProse && words.length <= LONGEST_TYPED;
+    const passages = passagesOfUser(words, this.#redact);
+    const chars = passages.reduce((sum, { passage }) => sum + passage.text.length, 0);
+    for (const [i, { passage, isPasted }] of passages.entries()) {
+      const merit = isPasted ? MERIT.pasted : MERIT.user;
+      const isOwn = !isPasted && chars <= LONGEST_TYPED;
       this.#add(passage, node, 'user', merit, { isOwn, answered: i === 0 ? answered : undefined });
     }
   }
@@ -365,10 +367,5 @@ const withoutSentences = (text: string, other: string): string =>
     .join(' ');
 
 const NONE: ReadonlySet<Passage> = new Set();
-function isMostlyProse(text: string): boolean {
-  const lines = text.split('\n');
-  return lines.filter(isProseLine).length * 2 > lines.length;
-}
-
 /** Voices whose passages are shown; the others are quoted by their lines. */
 export const isSpoken = (voice: number): boolean => voice === VOICE.user || voice === VOICE.text;

@@ -6,7 +6,7 @@ import { hasPassed, isCheck, settles } from '../../summary/entry-texts.ts';
 import { nameOf } from '../../summary/file-texts.ts';
 import type { Node } from '../../thread/thread.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
-import { causeIn, saidByAgent } from './agent-words.ts';
+import { causeIn, saidByAgent } from '../story/agent-words.ts';
 import type { Run } from './commands.ts';
 
 const MOST_PROBLEMS = 12;

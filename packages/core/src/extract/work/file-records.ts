@@ -8,7 +8,7 @@ import { keyOfPath } from '../anchors/anchor.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import { VOICE } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
-import { withoutAnnouncements } from './agent-words.ts';
+import { withoutAnnouncements } from '../story/agent-words.ts';
 import { declaredBefore, FileChange, replacementsIn } from './changes.ts';
 
 const MOST_FILES = 300;

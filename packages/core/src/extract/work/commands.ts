@@ -14,7 +14,7 @@ import { isCheck } from '../../summary/entry-texts.ts';
 import type { Node } from '../../thread/thread.ts';
 import { commandIn, shellCommands } from '../anchors/shell.ts';
 import { searches, touchedBy } from '../anchors/tool-effects.ts';
-import { isRefused } from './user-words.ts';
+import { isRefused } from '../story/user-words.ts';
 
 /** Programs that look at things or prepare for others: how they end is not a result of the work. */
 const LOOKS = new Set(

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Message } from '@bobbin/core';
+import { chars4, cleanExtract, renderSummary } from '@bobbin/core/internal';
+import { assistant, call, round, thread, user } from '@bobbin/testing';
+
+/** What a summary quotes of the user after the first message, by message. */
+function said(...messages: readonly Message[]): readonly string[] {
+  const nodes = thread(user('Make the printer faster.'), ...messages).path();
+  const request = { nodes, previous: null, round: 1, maxTokens: 2_000, counter: chars4() };
+  const text = renderSummary(cleanExtract({ ...request, task: 'Make the printer faster.' }));
+  const own = text.split(/\n(?=\[m\d+)|\n\n/).filter((entry) => /^\[m\d+\] User: /.test(entry));
+  return own.map((entry) => entry.replace(/^\[m\d+\] User: /, '').replace(/\n {2}/g, '\n'));
+}
+
+const working = round('bash', { command: 'ls' }, 'src');
+const stopped = user('[Request interrupted by user]');
+
+test('a message that the user stopped and wrote again is quoted once, as it was written last', () => {
+  const first = user('Please review the tests and add a case for margins.');
+  const again = user('Please review the tests, add a case for margins and one for the header.');
+  assert.deepEqual(said(first, ...working, stopped, again, ...working), [
+    'Please review the tests, add a case for margins and one for the header.',
+  ]);
+  const other = user('Please print the header twice.');
+  assert.equal(said(first, ...working, stopped, other).length, 2);
+  const answered = assistant('There is a case for margins now.');
+  assert.equal(said(first, ...working, answered, again).length, 2);
+});
+
+const output = [
+  '=== Step 1: Build ===',
+  'go build -o /tmp/bin/printer ./cmd/printer',
+  ...Array.from({ length: 40 }, (_, i) => `[${i}] page_${i}.txt -> queue_${i * 31} (ok)`),
+  'Error: page_40.txt cannot be printed',
+  ...Array.from({ length: 20 }, (_, i) => `[${i}] page_${i}.txt -> queue_${i * 17} (ok)`),
+  '=== Step 9: exit 1 ===',
+];
+
+test('of an output that the user pasted, the beginning, what failed and the end are quoted', () => {
+  const brief = [
+    '(64 pasted lines)',
+    '=== Step 1: Build ===',
+    '…',
+    'Error: page_40.txt cannot be printed',
+    '…',
+    '=== Step 9: exit 1 ===',
+  ].join('\n');
+  const pasted = output.join('\n');
+  assert.deepEqual(said(user(pasted)), [brief]);
+  const asked = user(`That is wrong, see here\n\n${pasted}\n\nWhy does it fail?`);
+  assert.deepEqual(said(asked), [`That is wrong, see here\n${brief}\nWhy does it fail?`]);
+});
+
+test('a long message that a person typed is no output', () => {
+  const typed = Array.from(
+    { length: 12 },
+    (_, i) => `The page number ${i} is printed twice, and I want to see it only once in the end.`,
+  ).join('\n\n');
+  const [quoted = ''] = said(user(typed));
+  assert.doesNotMatch(quoted, /pasted lines/);
+  assert.match(quoted, /^The page number 0/);
+});
+
+test('of a pasted output no secret is quoted', () => {
+  const key = `ghp_${'Ab3dE5gH7'.repeat(4)}`;
+  const lines = [
+    `export KEY=${key}`,
+    ...output,
+    `Error: ${'#'.repeat(132)} ${key} was refused`,
+    'done (1)',
+  ];
+  const [quoted = ''] = said(user(lines.join('\n')), assistant(call('bash', { command: 'ls' })));
+  assert.doesNotMatch(quoted, /Ab3dE5gH/);
+});
