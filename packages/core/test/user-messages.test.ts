@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Message } from '@bobbin/core';
 import { chars4, cleanExtract, renderSummary } from '@bobbin/core/internal';
-import { assistant, call, round, thread, user } from '@bobbin/testing';
+import { assistant, call, result, round, thread, user } from '@bobbin/testing';
 
 /** What a summary quotes of the user after the first message, by message. */
 function said(...messages: readonly Message[]): readonly string[] {
@@ -72,4 +72,50 @@ test('of a pasted output no secret is quoted', () => {
   ];
   const [quoted = ''] = said(user(lines.join('\n')), assistant(call('bash', { command: 'ls' })));
   assert.doesNotMatch(quoted, /Ab3dE5gH/);
+});
+
+const REFUSED =
+  "[error] The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\n";
+
+test('words with which the user refused a call are quoted with the call, without secrets', () => {
+  const edit = call('Edit', { file_path: '/repo/src/page.ts', old_string: 'a', new_string: 'b' });
+  const refused = result(edit, `${REFUSED}Leave the page as it is.`);
+  assert.deepEqual(said(assistant(edit), refused), [
+    'Leave the page as it is. (refuses Edit /repo/src/page.ts new_string=b old_string=a)',
+  ]);
+  const key = `ghp_${'Ab3dE5gH7'.repeat(4)}`;
+  const push = call('Bash', { command: `git push https://printer:${key}@example.com/repo.git` });
+  const [quoted = ''] = said(assistant(push), result(push, `${REFUSED}Do not push yet.`));
+  assert.match(quoted, /^Do not push yet\. \(refuses Bash git push /);
+  assert.doesNotMatch(quoted, /Ab3dE5gH/);
+});
+
+test('an answer to a question refuses nothing', () => {
+  const ask = call('AskUserQuestion', { question: 'Wide or narrow?' });
+  const answer = result(ask, 'User has answered your questions: "Wide or narrow?"="Narrow"');
+  const [quoted = ''] = said(assistant(ask), answer);
+  assert.match(quoted, /Narrow/);
+  assert.doesNotMatch(quoted, /refuses/);
+});
+
+test('E8 the beginning of a split turn says when the user spoke in it', () => {
+  const edit = call('Edit', { file_path: '/repo/src/page.ts', old_string: 'a', new_string: 'b' });
+  const nodes = thread(
+    user('Make the printer faster.'),
+    assistant('The page is printed twice because the queue is read twice.', edit),
+    result(edit, `${REFUSED}Leave the page, change the queue.`),
+    assistant('Then the queue is where the second page is dropped from now on.'),
+  ).path();
+  const { splitTurn } = cleanExtract({
+    nodes,
+    previous: null,
+    round: 1,
+    task: 'Make the printer faster.',
+    splitTurn: { turn: 1, maxTokens: 400 },
+  });
+  assert.deepEqual(splitTurn?.text.split('\n'), [
+    '- [m2] The page is printed twice because the queue is read twice.',
+    '- [m3] User: Leave the page, change the queue.',
+    '- [m4] Then the queue is where the second page is dropped from now on.',
+  ]);
 });

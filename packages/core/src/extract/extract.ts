@@ -38,7 +38,8 @@ import { isSpoken, Story } from './story/story.ts';
 import { todoItems } from './work/todo.ts';
 import { uncalledFunctions } from './work/uncalled.ts';
 import { workByTurn } from './work/turn-work.ts';
-import { expandedCommands, hasUserWords, saidByUser } from './story/user-words.ts';
+import { taskOf } from './story/task.ts';
+import { saidByUser } from './story/user-words.ts';
 
 /** A message that stays in the prompt, and what the prompt shows of it. */
 export interface Kept {
@@ -335,26 +336,12 @@ class Extract {
       splitTurn:
         splitTurn === undefined
           ? null
-          : splitTurnText(nodes, splitTurn, before.splitTurn, this.#space.chars * SHARE.splitTurn),
+          : splitTurnText(nodes, splitTurn, before.splitTurn, {
+              mostChars: this.#space.chars * SHARE.splitTurn,
+              redact: this.#redact,
+            }),
     };
   }
-}
-
-/** The task of a conversation: the first message in which a person asks for something, or a command with its arguments. */
-function taskOf(given: string | null, nodes: readonly Node[]): string | null {
-  const expanded = expandedCommands(nodes);
-  const loaded = new Set(
-    nodes.filter(({ index }) => expanded.has(index)).map(({ message }) => textOf(message)),
-  );
-  if (given === null || (hasUserWords(given) && !loaded.has(given))) return given;
-  for (const { message } of nodes) {
-    const text = textOf(message);
-    if (!startsTurn(message) || loaded.has(text)) continue;
-    if (hasUserWords(text)) return text;
-    const [command = ''] = saidByUser(message);
-    if (/\s/.test(command)) return command;
-  }
-  return null;
 }
 
 /** What is shown with solved problems, by the message that says it. */

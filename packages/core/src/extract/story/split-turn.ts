@@ -1,8 +1,9 @@
 import { lastIndex } from '../../check/list.ts';
 import { isJsonObject, parseJson } from '../../message/json.ts';
-import { callsOf, type CallPart } from '../../message/message.ts';
+import { callsOf, startsTurn, type CallPart } from '../../message/message.ts';
 import { oneLine } from '../../message/text.ts';
 import type { SplitTurn } from '../../plan/summary.ts';
+import type { Redact } from '../../summary/redact.ts';
 import type { Node } from '../../thread/thread.ts';
 import { callLine } from '../anchors/call-line.ts';
 import { commandIn } from '../anchors/shell.ts';
@@ -10,19 +11,23 @@ import { touchedBy } from '../anchors/tool-effects.ts';
 import { saidByAgent, withoutAnnouncements } from './agent-words.ts';
 import { kindOfCommand } from '../work/commands.ts';
 import { introduces, passagesOf } from './passages.ts';
+import { saidByUser } from './user-words.ts';
 
 /** What the agent said and did in the beginning of a turn whose end stays: the newest lines that fit, in its own words. */
 export function splitTurnText(
   nodes: readonly Node[],
   { turn }: { readonly turn: number },
   before: SplitTurn | null,
-  mostChars: number,
+  { mostChars, redact }: { readonly mostChars: number; readonly redact: Redact },
 ): SplitTurn {
-  const own = nodes.filter((node) => node.turn === turn && node.message.role === 'assistant');
+  const all = nodes.filter((node) => node.turn === turn);
+  const own = all.filter(({ message }) => message.role === 'assistant');
   const carried = before?.turn === turn ? before.text.split('\n') : [];
-  const said = own.flatMap(saidIn);
+  const said = all.flatMap((node) =>
+    node.message.role === 'assistant' ? saidIn(node) : asked(node, redact),
+  );
   const lines = [...carried, ...(said.length > 0 ? said : calledIn(own).slice(-MOST_CALLS))];
-  return { turn, text: newestWithin(lines, Math.floor(mostChars)) };
+  return { turn, text: newestWithin(lines.map(redact), Math.floor(mostChars)) };
 }
 
 /** The newest lines within a number of characters; of a line that is longer than that, its beginning. */
@@ -33,6 +38,13 @@ function newestWithin(lines: readonly string[], mostChars: number): string {
     ? lines.slice(from).join('\n')
     : oneLine(lines.at(-1) ?? '', mostChars);
 }
+
+/** What a person said in the middle of a turn, as the answer to a question or the reason to refuse a call. */
+function asked({ message, index }: Node, redact: Redact): readonly string[] {
+  const said = startsTurn(message) ? [] : saidByUser(message);
+  return said.map((words) => `- [m${index + 1}] User: ${oneLine(redact(words), SAID_CHARS)}`);
+}
+const SAID_CHARS = 160;
 
 function saidIn({ message, index }: Node): readonly string[] {
   const shown = new Set<string>();

@@ -1,8 +1,9 @@
 import { reversed, sorted } from '../../check/list.ts';
-import { hasCalls } from '../../message/message.ts';
+import { callsOf, hasCalls, type CallPart } from '../../message/message.ts';
 import type { Note } from '../../plan/summary.ts';
 import type { Redact } from '../../summary/redact.ts';
 import type { Node } from '../../thread/thread.ts';
+import { callLine } from '../anchors/call-line.ts';
 import { VOICE } from '../anchors/scan.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
 import { knownItem, rounded, type Group, type Item, type Selection } from '../quotes/select.ts';
@@ -21,7 +22,7 @@ import { changeOf, type Overruled } from './overruled.ts';
 import { introduces, passagesOf, sentences, type Passage } from './passages.ts';
 import { passagesOfUser } from './pasted.ts';
 import { rewrittenMessages } from './rewritten.ts';
-import { expandedCommands, saidByUser } from './user-words.ts';
+import { expandedCommands, refusedWith, saidByUser } from './user-words.ts';
 
 /** The scale on which merit is compared with the need of anchors, per character. */
 const MERIT = { user: 0.008, pasted: 0.0003, agent: 0.004 } as const;
@@ -43,9 +44,13 @@ interface Offered extends Item {
   readonly isAsked: boolean;
   /** What this short answer answers. */
   readonly answered: Answered | undefined;
+  /** The call that these words refuse, in one line; empty if there is none. */
+  readonly refuses: string;
 }
 
-type Flags = Partial<Pick<Offered, 'isOwn' | 'isFinal' | 'isReport' | 'isAsked' | 'answered'>>;
+type Flags = Partial<
+  Pick<Offered, 'isOwn' | 'isFinal' | 'isReport' | 'isAsked' | 'answered' | 'refuses'>
+>;
 
 interface LeadGroup extends Group {
   readonly lead: string;
@@ -84,10 +89,16 @@ export class Story {
     const expanded = expandedCommands(all);
     const answers = answersIn(all, this.#redact);
     const rewritten = rewrittenMessages(all);
+    const calls = new Map(
+      all.flatMap(({ message }) => callsOf(message)).map((call) => [call.callId, call]),
+    );
     for (const node of nodes) {
       if (expanded.has(node.index) || rewritten.has(node.index)) continue;
-      for (const words of saidByUser(node.message))
-        this.#user(words, node, answers.answered.get(node.index));
+      for (const words of saidByUser(node.message)) {
+        const call = calls.get(refusedWith(words, node.message) ?? '');
+        const refuses = call === undefined ? '' : this.#inOneLine(call);
+        this.#user(words, node, { answered: answers.answered.get(node.index), refuses });
+      }
       const role = roles.get(node.index);
       if (node.message.role !== 'assistant' || role === undefined) continue;
       if (role !== 'step') this.#report(node, role, answers);
@@ -146,13 +157,17 @@ export class Story {
     );
   }
 
-  #user(words: string, node: Node, answered: Answered | undefined): void {
+  #inOneLine({ tool, args }: CallPart): string {
+    return callLine(tool, this.#redact(args), REFUSED_CHARS);
+  }
+
+  #user(words: string, node: Node, flags: Pick<Offered, 'answered' | 'refuses'>): void {
     const passages = passagesOfUser(words, this.#redact);
     const chars = passages.reduce((sum, { passage }) => sum + passage.text.length, 0);
     for (const [i, { passage, isPasted }] of passages.entries()) {
       const merit = isPasted ? MERIT.pasted : MERIT.user;
       const isOwn = !isPasted && chars <= LONGEST_TYPED;
-      this.#add(passage, node, 'user', merit, { isOwn, answered: i === 0 ? answered : undefined });
+      this.#add(passage, node, 'user', merit, i === 0 ? { isOwn, ...flags } : { isOwn });
     }
   }
 
@@ -189,12 +204,16 @@ export class Story {
     passage: Passage,
     note: Omit<Note, 'worth'>,
     merit: number,
-    { isOwn = false, isFinal = false, isReport = false, isAsked = false, answered }: Flags,
+    flags: Flags,
   ): void {
+    const { isOwn = false, isFinal = false, isReport = false, isAsked = false } = flags;
+    const { answered, refuses = '' } = flags;
     const ids = this.#statistics.idsIn(passage.text);
     const answers = answered === undefined ? 0 : answeredText(answered).length;
-    const item = knownItem(group, passage.text.length + 3 + answers, ids, merit);
-    const offered = { ...item, note, passage, isOwn, isFinal, isReport, isAsked, answered };
+    const chars = passage.text.length + 3 + answers + refuses.length;
+    const item = knownItem(group, chars, ids, merit);
+    const own = { isOwn, isFinal, isReport, isAsked, answered, refuses };
+    const offered = { ...item, note, passage, ...own };
     group.items.push(offered);
     this.#offered.push(offered);
   }
@@ -287,7 +306,7 @@ export class Story {
       const parts = [
         ...(gap && (isBegun || note.by === 'user') && !text.startsWith(GAP) ? [GAP] : []),
         ...(lead === '' || isSaid ? [] : [lead]),
-        text + (answers.get(offered) ?? ''),
+        text + (answers.get(offered) ?? '') + refusal(offered),
       ];
       led.add(group);
       [gap, isBegun] = [false, true];
@@ -329,6 +348,9 @@ export class Story {
     );
   }
 }
+
+const refusal = ({ refuses }: Offered): string => (refuses === '' ? '' : ` (refuses ${refuses})`);
+const REFUSED_CHARS = 90;
 
 /** A text without the marks of lists and tables, by which texts are compared. */
 const withoutMarks = (text: string): string => text.replace(/[\s*|:…]+/g, '');

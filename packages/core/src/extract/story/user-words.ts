@@ -125,6 +125,13 @@ export function isRefused(text: string): boolean {
   return REFUSED.test(headOf(text, HEAD_CHARS));
 }
 
+/** The call that a person refused with some words; undefined if they said them in another way. */
+export function refusedWith(words: string, message: Message): string | undefined {
+  return resultsOf(message).find(
+    (result) => wordsInResult(result) === words && isRefused(resultText(result)),
+  )?.callId;
+}
+
 /** All that a person says in a message, in its own text or through tools. */
 export function saidByUser(message: Message): readonly string[] {
   if (startsTurn(message))
