@@ -164,8 +164,8 @@ test('of a long hand-over the goal, what is open and the user’s words are show
   assert.doesNotMatch(shown, /Let me look at the conversation|Please continue/);
 });
 
-test('long after a hand-over, what was being done then comes last', async () => {
+test('long after a hand-over, what was open then comes last', async () => {
   const shown = await shownOf(15);
-  assert.match(shown, /Widen the printer/);
+  assert.match(shown, /Cell 0 of the table is padded/);
   assert.doesNotMatch(shown, /Widening the table/);
 });

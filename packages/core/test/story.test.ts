@@ -344,3 +344,57 @@ test('a short text about many edits quotes no line of a search', () => {
   const few = [user('Change the parts.'), ...search, ...edits.slice(0, 4)];
   assert.match(text(few, 900), /addRoute\(route_77\)/);
 });
+
+const workOn = (name: string, remark: string): readonly Message[] => [
+  user(`Make ${name} faster.`),
+  assistant(remark),
+  ...round(
+    'edit',
+    { path: `src/${name}.ts`, old_string: 'slow', new_string: `fast_${name}()` },
+    'ok',
+  ),
+  assistant(
+    Array.from(
+      { length: 12 },
+      (_, i) => `Part ${i} of the ${name} is fast now, and its table has ${i + 3}00 rows.`,
+    ).join('\n\n'),
+  ),
+];
+
+test('of a turn that changed files, a remark that says a cause comes before reports of other turns', () => {
+  const cause =
+    'Found the problem! The hooks call the `printer` that is installed, not the new one.';
+  const messages = [
+    user('Go.'),
+    ...workOn('queue', cause),
+    ...['page', 'table', 'header', 'footer'].flatMap((name) => workOn(name, 'Now the loop.')),
+  ];
+  assert.match(text(messages, 700), /The hooks call the `printer` that is installed/);
+});
+
+const MOCKUP = (gap: string): string =>
+  ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight']
+    .map((name) => `│${gap}│ - ${name}Part of the page`)
+    .join('\n');
+
+test('code that the agent wrote again with changes is quoted as it is now, also in a split turn', () => {
+  const shown = (gap: string, said: string): Message =>
+    assistant(`${said}\n\`\`\`\n${MOCKUP(gap)}\n\`\`\``);
+  const first = [
+    user('Draw it.'),
+    shown('     ', 'Here is the page, as wide as it was asked for:'),
+  ];
+  const again = [user('Less space, please.'), shown(' ', 'The page is narrow now:')];
+  const now = text([...first, ...again], 900);
+  assert.ok(now.includes(MOCKUP(' ').split('\n')[1] ?? '?'), now);
+  assert.ok(!now.includes(MOCKUP('     ').split('\n')[1] ?? '?'), now);
+  const nodes = nodesOf([...first, ...again]);
+  const { splitTurn } = extract({
+    nodes,
+    previous: null,
+    task: 'Draw it.',
+    round: 1,
+    splitTurn: { turn: 2, maxTokens: 400 },
+  });
+  assert.ok(splitTurn?.text.includes(MOCKUP(' ')), splitTurn?.text);
+});

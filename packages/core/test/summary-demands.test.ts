@@ -38,6 +38,8 @@ test('C23 budgets, versions, limits, choices, prohibitions, permissions and pref
     'No new dependencies.',
     'Keep it under 200 lines.',
     'Only use "uv".',
+    'I would only want e2e tests for the session.',
+    'Keep the old code around for reference.',
     'You must use `pnpm`.',
     'Use at most 500 MB of memory.',
     'Only the file /repo/src/a.ts may be changed.',

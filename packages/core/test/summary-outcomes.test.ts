@@ -345,3 +345,26 @@ test('what failed to build is settled by a check of the types of all that was bu
   assert.equal(failing(['go vet -tags=e2e ./other/...', '']), true);
   assert.equal(failing(['go vet ./e2e/...', '']), true);
 });
+
+const made = (hash: string, subject: string): Run => [
+  `git commit -m "${subject}"`,
+  `[main ${hash}] ${subject}\n 1 file changed`,
+];
+
+test('a commit that was not pushed before a rebase may have another hash', () => {
+  const push: Run = ['git push', '   1111111..aaaaaaa  main -> main'];
+  const rebase: Run = ['git rebase main', 'Successfully rebased and updated refs/heads/main.'];
+  const { repository = [] } = summaryOf(
+    runs(
+      made('aaaaaaa', 'First'),
+      push,
+      made('bbbbbbb', 'Second'),
+      rebase,
+      made('ccccccc', 'Third'),
+    ),
+  );
+  assert.deepEqual(
+    repository.filter(({ kind }) => kind === 'commit').map((event) => event.text),
+    ['aaaaaaa First', 'bbbbbbb Second (hash before a rebase)', 'ccccccc Third'],
+  );
+});

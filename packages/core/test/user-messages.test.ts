@@ -119,3 +119,26 @@ test('E8 the beginning of a split turn says when the user spoke in it', () => {
     '- [m4] Then the queue is where the second page is dropped from now on.',
   ]);
 });
+
+test('a call that the user refused without a word is quoted, a call that failed is not', () => {
+  const reset = call('Bash', { command: 'git reset --hard origin/pages' });
+  const refused = result(
+    reset,
+    "[error] The user doesn't want to proceed with this tool use. The tool use was rejected. STOP what you are doing.",
+  );
+  assert.deepEqual(said(assistant(reset), refused), [
+    '(refuses Bash git reset --hard origin/pages)',
+  ]);
+  const failed = result(reset, "fatal: the user doesn't want to proceed", { outcome: 'failure' });
+  assert.deepEqual(said(assistant(reset), failed), []);
+});
+
+test('what the user decided long ago is quoted before old questions', () => {
+  const asked = Array.from({ length: 30 }, (_, i) => [
+    user(`Where is the table number ${i} of the printer read, and what is it read for in the end?`),
+    assistant(`It is read in part ${i}.`),
+  ]).flat();
+  const decided = 'No, leave the margins: a check of them finds too much that is fine.';
+  const [first = ''] = said(user(decided), assistant('I leave them.'), ...asked);
+  assert.equal(first, decided);
+});

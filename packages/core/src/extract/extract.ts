@@ -79,6 +79,7 @@ const SHARE = {
   questions: 0.25,
   finalReport: 0.15,
   reports: 0.25,
+  causes: 0.06,
   story: 0.8,
   edits: 0.15,
   files: 0.3,
@@ -172,6 +173,7 @@ class Extract {
     story.takeOwnWords(chars * SHARE.userWords);
     story.takeFinalReport(chars * SHARE.finalReport);
     story.takeQuestions(chars * SHARE.questions);
+    story.takeCauses(chars * SHARE.causes, new Set(changedIn));
     story.takeReports(chars * SHARE.reports, new Set(changedIn));
     story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
     lines.takeEdits(

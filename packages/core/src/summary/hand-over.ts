@@ -69,8 +69,6 @@ interface HandedSection {
 
 /** What the user said. */
 const SAID = /\buser messages?\b|\buser (?:requests|instructions|feedback)\b/i;
-/** What was being done then. */
-const AT_THAT_MOMENT = /\b(?:current (?:work|task|state|status)|next steps?|in progress)\b/i;
 const SAID_RANK = 2;
 const SAID_SHARE = 0.4;
 const LAST_RANK = 3;
@@ -81,15 +79,15 @@ const LEAST_SECTION_CHARS = 60;
 const FIRST_LINE_CHARS = 200;
 
 function rankOf(heading: string, isOld: boolean): number {
-  if (isOld && AT_THAT_MOMENT.test(heading)) return LAST_RANK + 1;
+  if (isOld && OPEN_WORK.test(heading)) return LAST_RANK + 1;
   const rank = [GOAL, OPEN_WORK, SAID].findIndex((kind) => kind.test(heading));
   return rank < 0 ? LAST_RANK : rank;
 }
 
 /**
  * What a hand-over says to the agent that goes on from it, in a number of characters: what all the work is for and what
- * is open, then the user's words and the rest, section by section. The analysis before it is left out, and comes last
- * what was being done then if that is long ago. Empty if it has no sections.
+ * is open, then the user's words and the rest, section by section. The analysis before it is left out. If it is long ago,
+ * what was open then comes last. Empty if it has no sections.
  */
 export function handOverStretches(text: string, chars: number, isOld: boolean): readonly Stretch[] {
   const sections = sectionsOf(text, isOld);

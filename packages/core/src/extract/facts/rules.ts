@@ -94,7 +94,7 @@ const BARE_ORDERS = begins(
   String.raw`${AT_MOST} ${NUMBER}`,
   String.raw`(?:stick (?:to|with)|stay (?:on|with|within|away|out|below|under)|pin)\s`,
   String.raw`keep\s+(?:each|every)\b`,
-  String.raw`keep\s+(?!going|on|at|up|me|in mind|it up|\w+ing\b).{1,120}?(?:concise|consistent|brief|unchanged|stable|compatible|intact|short|small|simple|minimal|private|local|secret|green|passing|the same|${AS_IT_IS}|in sync|out of|away|below|under|within|at|to)\b`,
+  String.raw`keep\s+(?!going|on|at|up|me|in mind|it up|\w+ing\b).{1,120}?(?:concise|consistent|brief|unchanged|stable|compatible|intact|short|small|simple|minimal|private|local|secret|green|passing|the same|${AS_IT_IS}|in sync|around|out of|away|below|under|within|at|to)\b`,
   String.raw`(?:run|do|make|write|add|commit|test|check|lint|format|update|report|show|ask|push|bump|verify|tell|review|create|stop|wait)\b.{0,100}? (?:before|after|with) (?:every|each|any) (?:\w+ )?(?:commit|push|merge|release|change|edit|PR|pull request|step|task|phase|batch|fix|deploy\w*|migration)\b`,
   String.raw`leave\s.{1,120}?\b(?:alone|untouched|unchanged|${AS_IT_IS})\b`,
 );
@@ -124,7 +124,7 @@ const BINDS = anyOf(
   String.raw`\b(?:should|shall)(?:n't| not| never| always)\b(?! mean\b)`,
   String.raw`(?<!\b(?:if|when|whether) .{0,40})\b(?:is|are) (?:strictly )?(?:forbidden|off[- ]limits|not allowed|prohibited|mandatory|frozen|read[- ]only)\b|\bhands off\b`,
   String.raw`\b(?:I|we) (?:\w+ ){0,2}?(?:do not|don't|never) (?:\w+ )?(?:want|need|allow|accept|wish)\b`,
-  String.raw`\b(?:I|we) only (?:want|need)\b(?! to\b)|\bI (?:insist|refuse)\b`,
+  String.raw`\b(?:I|we)(?:'d| would)? only (?:want|need|accept)\b(?! to\b)|\bI (?:insist|refuse)\b`,
   String.raw`\b(?:I|we)(?:(?:'d| would) like| want| need)\b.{1,160}?${WITHOUT}`,
   String.raw`^(?!.*\bI(?:'ll| will)\b).*\b(?:from now on|going forward)\b|^\W{0,3}(?:for the rest of|at all times|under no circumstances|in (?:the )?future,)`,
   String.raw`^\W{0,3}no (?!problem|worries|idea|need|doubt|longer|one|thanks?|matter|wonder|luck|rush|it|I|that|the|this|you|we|not)(?!.*\b(?:is|are|was|were|has|have|had|been|found|match(?:es|ed)?|exists?|detected|shown|needed|yet|here|there|changed?|available|matter|because|provided|given|specified|returned|set)\b)[\w\x60"'/-]+(?: [\w\x60"'/,-]+){0,9}[.!]?$`,
@@ -134,7 +134,7 @@ const BINDS = anyOf(
 
 /** Orders in the form of a question. */
 const ASKS =
-  /\b(?:can|could|would|will) you (?:please )?(?:not (?!(?:just|simply|also|see|find|reproduce|get|access|run|do (?:it|this|that)|tell|even|reach|read|have|be)\b)|never |always |avoid |stop |refrain )|\bwould you mind not \w+ing\b/i;
+  /\b(?:can|could) we (?:please )?make it so (?:that )?we (?:keep|leave|never|always|only|don't|do not)\b|\b(?:can|could|would|will) you (?:please )?(?:not (?!(?:just|simply|also|see|find|reproduce|get|access|run|do (?:it|this|that)|tell|even|reach|read|have|be)\b)|never |always |avoid |stop |refrain )|\bwould you mind not \w+ing\b/i;
 
 const WISHES = anyOf(
   String.raw`\b(?:I|we)(?:'d| would)?(?: \w+)? prefer\b`,

@@ -64,7 +64,7 @@ export function constraints(nodes: readonly Node[]): readonly Fact[] {
     const by = message.role === 'system' ? 'system' : 'user';
     const given = argumentsGiven(textOf(message));
     const found = isHandedOver(given)
-      ? demands(quotedIn(given)).filter((demand) => !cutsQuotation(demand.text))
+      ? demands(quotedIn(given)).filter(({ text }) => !cutsQuotation(text) && !isAboutIt(text))
       : demands(given);
     return atBothEnds(found).map(({ kind, text }): Fact => ({
       kind,
@@ -99,6 +99,10 @@ function demands(text: string): readonly Demand[] {
   }
   return [...found.values()];
 }
+
+/** True for a sentence that only makes sense after the one before it: nothing in it has a name. */
+const isAboutIt = (sentence: string): boolean =>
+  /\b(?:it|them|those|these)\b/i.test(sentence) && !namesSomething(sentence);
 
 /** True if a quotation begins or ends within a sentence, but not both: what is quoted is what the sentence is about. */
 function cutsQuotation(sentence: string): boolean {

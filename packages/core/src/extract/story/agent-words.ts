@@ -132,13 +132,15 @@ const CAUSE =
   /\b(?:the (?:\w+ )?(?:issue|problem|bug|cause|reason|error) (?:is|was)|root cause|because|(?:found|see|spotted) (?:the|an?|another) (?:\w+ )?(?:issue|problem|bug|cause)|found it|turns out|caused by|due to)\b/i;
 const CAUSE_MERIT = 2;
 
+export const saysCause = (text: string): boolean => CAUSE.test(text);
+
 /** How much a passage helps a reader for each of its characters, in addition to the exact strings in it. */
 export function meritOf(passage: Passage, role: Role, age: number): number {
   const { text, kind } = passage;
   const fresh = 0.6 + 0.4 / (1 + age / 40);
   if (kind === 'code') return MERIT[role] * CODE_MERIT * fresh;
   const concludes = CONCLUDES.test(text) ? 1.3 : 0.8;
-  const merit = role === 'step' && CAUSE.test(text) ? CAUSE_MERIT : MERIT[role];
+  const merit = role === 'step' && saysCause(text) ? CAUSE_MERIT : MERIT[role];
   return merit * fresh * concludes;
 }
 

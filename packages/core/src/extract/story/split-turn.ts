@@ -49,15 +49,18 @@ const SAID_CHARS = 160;
 function saidIn({ message, index }: Node): readonly string[] {
   const shown = new Set<string>();
   const lines = passagesOf(saidByAgent(message))
-    .filter((passage) => passage.kind === 'prose' && !introduces(passage))
-    .map(({ lead, text }) => {
+    .filter((passage) => !introduces(passage))
+    .map(({ lead, text, kind }) => {
       const begins = lead === '' || shown.has(lead) ? '' : `${lead} `;
       shown.add(lead);
-      return begins + withoutAnnouncements(text).replaceAll('\n', ' ');
+      return begins + (kind === 'code' ? fenced(text) : inOneLine(text));
     })
     .filter((text) => text.length > 20);
   return lines.map((line) => `- [m${index + 1}] ${line}`);
 }
+
+const inOneLine = (text: string): string => withoutAnnouncements(text).replaceAll('\n', ' ');
+const fenced = (code: string): string => `\n\`\`\`\n${code}\n\`\`\``;
 
 /** True for a call that does not only look at something. */
 function acts(call: CallPart): boolean {

@@ -6,23 +6,26 @@ import type { Node } from '../../thread/thread.ts';
 import { callLine } from '../anchors/call-line.ts';
 import { VOICE } from '../anchors/scan.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
-import { knownItem, rounded, type Group, type Item, type Selection } from '../quotes/select.ts';
+import { knownItem, type Selection } from '../quotes/select.ts';
 import {
   isFinding,
   meritOf,
   rolesOf,
   saidByAgent,
+  saysCause,
   saysNothing,
   withoutAnnouncements,
   withoutPreamble,
   type Role,
 } from './agent-words.ts';
-import { answeredText, answersIn, questionsIn, type Answered, type Answers } from './answers.ts';
-import { changeOf, type Overruled } from './overruled.ts';
+import { answeredText, answersIn, questionsIn, type Answers } from './answers.ts';
+import { notesOf, type Flags, type LeadGroup, type Offered } from './offered.ts';
+import type { Overruled } from './overruled.ts';
 import { introduces, passagesOf, sentences, type Passage } from './passages.ts';
 import { passagesOfUser } from './pasted.ts';
+import { replacedCode } from './replaced-code.ts';
 import { rewrittenMessages } from './rewritten.ts';
-import { expandedCommands, refusedWith, saidByUser } from './user-words.ts';
+import { expandedCommands, refusedInSilence, refusedWith, saidByUser } from './user-words.ts';
 
 /** The scale on which merit is compared with the need of anchors, per character. */
 const MERIT = { user: 0.008, pasted: 0.0003, agent: 0.004 } as const;
@@ -30,31 +33,6 @@ const LABEL_CHARS = 14;
 const BEYOND_SHARE = 0.1;
 /** Longer messages are hardly typed. */
 const LONGEST_TYPED = 2_000;
-
-/** A passage that may be shown. */
-interface Offered extends Item {
-  merit: number;
-  readonly note: Omit<Note, 'worth'>;
-  readonly passage: Passage;
-  /** What the user wrote in a short message: shown first. */
-  readonly isOwn: boolean;
-  readonly isFinal: boolean;
-  readonly isReport: boolean;
-  /** What a short answer of the user answers. */
-  readonly isAsked: boolean;
-  /** What this short answer answers. */
-  readonly answered: Answered | undefined;
-  /** The call that these words refuse, in one line; empty if there is none. */
-  readonly refuses: string;
-}
-
-type Flags = Partial<
-  Pick<Offered, 'isOwn' | 'isFinal' | 'isReport' | 'isAsked' | 'answered' | 'refuses'>
->;
-
-interface LeadGroup extends Group {
-  readonly lead: string;
-}
 
 /** What the user and the agent said, passage by passage, as candidates of a selection. */
 export class Story {
@@ -89,6 +67,7 @@ export class Story {
     const expanded = expandedCommands(all);
     const answers = answersIn(all, this.#redact);
     const rewritten = rewrittenMessages(all);
+    for (const code of replacedCode(all)) this.#seen.add(`assistant ${code}`);
     const calls = new Map(
       all.flatMap(({ message }) => callsOf(message)).map((call) => [call.callId, call]),
     );
@@ -98,6 +77,10 @@ export class Story {
         const call = calls.get(refusedWith(words, node.message) ?? '');
         const refuses = call === undefined ? '' : this.#inOneLine(call);
         this.#user(words, node, { answered: answers.answered.get(node.index), refuses });
+      }
+      for (const callId of refusedInSilence(node.message)) {
+        const call = calls.get(callId);
+        if (call !== undefined) this.#refusal(this.#inOneLine(call), node);
       }
       const role = roles.get(node.index);
       if (node.message.role !== 'assistant' || role === undefined) continue;
@@ -155,6 +138,11 @@ export class Story {
         isOwn: note.by === 'user',
       },
     );
+  }
+
+  #refusal(call: string, node: Node): void {
+    const passage = { at: 0, lead: '', text: `(refuses ${call})`, kind: 'prose' } as const;
+    this.#add(passage, node, 'user', MERIT.user, { isOwn: true });
   }
 
   #inOneLine({ tool, args }: CallPart): string {
@@ -218,16 +206,18 @@ export class Story {
     this.#offered.push(offered);
   }
 
-  /** The user's own words within a share of the space: the first message, how the others begin, then the rest; the newest first. */
+  /**
+   * The user's own words within a share of the space: the first message, how the newest begin, how older ones begin that
+   * are no questions, then the rest; the newest first.
+   */
   takeOwnWords(spaceChars: number): void {
     const own = this.#offered.filter(({ isOwn }) => isOwn);
     const first = own[0]?.note.at;
     const others = reversed(own.filter(({ note }) => note.at !== first));
     const openings = others.filter(({ passage }) => passage.at === 0);
-    this.#take(
-      [...own.filter(({ note }) => note.at === first), ...openings, ...others],
-      spaceChars,
-    );
+    const statements = openings.filter(({ note }, i) => i < NEWEST_WORDS || !ASKS.test(note.text));
+    const opening = own.filter(({ note }) => note.at === first);
+    this.#take([...opening, ...statements, ...openings, ...others], spaceChars);
   }
 
   /** What the user's short answers answer, the newest first, within a share of the space. */
@@ -248,6 +238,17 @@ export class Story {
     }
     const ranked = reversed([...openings.values()]);
     this.#take([...ranked.flatMap((own) => own.slice(0, 1)), ...ranked.flat()], spaceChars);
+  }
+
+  /** Why something was as it was: one remark of each turn in which files were changed, the newest first. */
+  takeCauses(spaceChars: number, changedIn: ReadonlySet<number>): void {
+    const causes = new Map<number, Offered>();
+    for (const offered of this.#offered) {
+      const { note, isReport } = offered;
+      if (note.by === 'user' || isReport || !changedIn.has(note.turn)) continue;
+      if (saysCause(note.text)) causes.set(note.turn, offered);
+    }
+    this.#take(reversed([...causes.values()]), spaceChars);
   }
 
   /** The agent's last report within a share of the space, from its beginning. */
@@ -279,84 +280,16 @@ export class Story {
     }
   }
 
-  /**
-   * The chosen passages as notes in the order of the conversation, each lead before the first of its passages. A mark
-   * says where passages of a message were left out, but not that the agent's message begins with others.
-   */
   chosen(): readonly Note[] {
-    const led = new Set<Group>();
-    const notes: Note[] = [];
-    const answers = this.#answers();
-    let last: Offered | undefined;
-    let gap = false;
-    let isBegun = false;
-    for (const offered of this.#inOrder()) {
-      const { note, group, worth, passage } = offered;
-      if (last?.note.at !== note.at || last?.note.by !== note.by) [gap, isBegun] = [false, false];
-      const before = last?.taken === true ? last.note : undefined;
-      last = offered;
-      if (!offered.taken) {
-        gap = true;
-        continue;
-      }
-      const { lead } = group as LeadGroup;
-      const isSaid = led.has(group) || (before?.at === note.at && before?.text === lead);
-      const text = passage.kind === 'code' ? `\`\`\`\n${note.text}\n\`\`\`` : note.text;
-      const overruledAt = note.by === 'user' ? changeOf(note.text, this.#overruled) : undefined;
-      const parts = [
-        ...(gap && (isBegun || note.by === 'user') && !text.startsWith(GAP) ? [GAP] : []),
-        ...(lead === '' || isSaid ? [] : [lead]),
-        text + (answers.get(offered) ?? '') + refusal(offered),
-      ];
-      led.add(group);
-      [gap, isBegun] = [false, true];
-      notes.push({
-        ...note,
-        ...(overruledAt === undefined ? {} : { overruledAt }),
-        text: parts.join('\n'),
-        worth: rounded(worth),
-      });
-    }
-    return notes;
-  }
-
-  /** What short answers answer, if the conversation does not show it. */
-  #answers(): ReadonlyMap<Offered, string> {
-    const answers = new Map<Offered, string>();
-    const taken = this.#offered.filter((offered) => offered.taken);
-    const shown = withoutMarks(
-      taken
-        .filter(({ note }) => note.by === 'assistant')
-        .map(({ note }) => note.text)
-        .join('\n'),
-    );
-    for (const offered of reversed(taken)) {
-      const { answered } = offered;
-      if (answered === undefined) continue;
-      const { question = '', options } = answered;
-      if ([question, ...options].every((part) => shown.includes(withoutMarks(part)))) continue;
-      const text = ` (${answeredText(answered)})`;
-      answers.set(offered, text);
-    }
-    return answers;
-  }
-
-  #inOrder(): readonly Offered[] {
-    return sorted(
-      this.#offered,
-      (a, b) => (a.note.at ?? 0) - (b.note.at ?? 0) || a.passage.at - b.passage.at,
-    );
+    return notesOf(this.#offered, this.#overruled);
   }
 }
 
-const refusal = ({ refuses }: Offered): string => (refuses === '' ? '' : ` (refuses ${refuses})`);
 const REFUSED_CHARS = 90;
 
-/** A text without the marks of lists and tables, by which texts are compared. */
-const withoutMarks = (text: string): string => text.replace(/[\s*|:…]+/g, '');
-
-const GAP = '…';
-
+/** So many of the newest messages of the user are quoted before older ones. */
+const NEWEST_WORDS = 4;
+const ASKS = /[?？]\W*$/;
 const OPENING_CHARS = 500;
 const ANSWER_CHARS = 300;
 

@@ -132,6 +132,15 @@ export function refusedWith(words: string, message: Message): string | undefined
   )?.callId;
 }
 
+/** The calls that a person refused without a word. */
+export const refusedInSilence = (message: Message): readonly string[] =>
+  resultsOf(message)
+    .filter((result) => {
+      const head = headOf(resultText(result), HEAD_CHARS);
+      return BY_HOST.test(head) && REFUSED.test(head) && wordsInResult(result) === '';
+    })
+    .map(({ callId }) => callId);
+
 /** All that a person says in a message, in its own text or through tools. */
 export function saidByUser(message: Message): readonly string[] {
   if (startsTurn(message))

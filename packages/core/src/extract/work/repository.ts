@@ -37,6 +37,7 @@ export function repositoryEvents(
       lines.delete(result.callId);
       const text = headOf(resultText(result), READ_CHARS);
       if (result.outcome !== 'failure') removeCommits(events, commitsUndone(line, text));
+      if (REBASED.test(text)) markRebased(events);
       for (const event of eventsIn(line, text)) {
         events.delete(keyOf(event));
         events.set(keyOf(event), { ...event, at: index });
@@ -67,6 +68,19 @@ function commitsUndone(line: string, text: string): number {
 function removeCommits(events: Map<string, RepositoryEvent>, count: number): void {
   const commits = [...events].filter(([, { kind }]) => kind === 'commit').map(([key]) => key);
   for (const key of count === 0 ? [] : commits.slice(-count)) events.delete(key);
+}
+
+const REBASED = /^Successfully rebased and updated /m;
+const BEFORE_REBASE = ' (hash before a rebase)';
+
+/** A rebase gives other hashes to the commits that it moves: they are among those that were not pushed. */
+function markRebased(events: Map<string, RepositoryEvent>): void {
+  const pushedAt = Math.max(
+    ...[...events.values()].map(({ kind, at }) => (kind === 'push' ? at : -1)),
+  );
+  for (const [key, event] of events)
+    if (event.kind === 'commit' && event.at > pushedAt && !event.text.endsWith(BEFORE_REBASE))
+      events.set(key, { ...event, text: event.text + BEFORE_REBASE });
 }
 
 function* eventsIn(line: string, text: string): Iterable<Omit<RepositoryEvent, 'at'>> {
