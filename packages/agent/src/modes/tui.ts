@@ -38,7 +38,7 @@ export async function tuiMode(invocation: Invocation, folders: Folders): Promise
     for (const text of [invocation.prompt, ...typed]) if (text !== '') conversation?.submit(text);
     await over;
   } catch (error) {
-    screen.erase();
+    await screen.erase();
     throw error;
   } finally {
     screen.stop();

@@ -34,6 +34,7 @@ export class Screen {
   readonly #tui: TUI;
   readonly #theme: Theme;
   readonly #project: string;
+  readonly #terminal: ProcessTerminal;
   readonly #slot = new Container();
   /** What is asked; the last of it is shown. */
   #asked: readonly (Chooser | Question)[] = [];
@@ -43,7 +44,8 @@ export class Screen {
   constructor(theme: Theme, project: string, actions: ScreenActions) {
     this.#theme = theme;
     this.#project = project;
-    this.#tui = new TuiMainScreen(new ProcessTerminal());
+    this.#terminal = new ProcessTerminal();
+    this.#tui = new TuiMainScreen(this.#terminal);
     this.status = new Status(theme);
     this.footer = new Footer(theme);
     this.editor = new LineEditor(this.#tui, theme.editor);
@@ -79,11 +81,12 @@ export class Screen {
     this.#tui.stop();
   }
 
-  /** Takes back what was drawn: it shows nothing. */
-  erase(): void {
+  /** Takes back what was drawn: it shows nothing, nor later what the terminal still answers to the start. */
+  async erase(): Promise<void> {
     this.#tui.setClearOnShrink(true);
     this.#tui.clear();
     this.#tui.renderNow();
+    await this.#terminal.drainInput(MOST_ANSWER_MS, ANSWER_MS);
   }
 
   draw(): void {
@@ -174,4 +177,6 @@ export class Screen {
 }
 
 const TWICE_MS = 2_000;
+/** How long a terminal may take to answer what it is asked at the start, and from one answer to the next. */
+const [MOST_ANSWER_MS, ANSWER_MS] = [1_000, 300];
 const SECOND_MS = 1_000;
