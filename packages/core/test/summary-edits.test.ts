@@ -6,9 +6,13 @@ import { assistant, call, result, round, thread, user } from '@bobbin/testing';
 
 const counter = chars4();
 
-function summaryOf(messages: readonly Message[], previous: Summary | null = null): Summary {
+function summaryOf(
+  messages: readonly Message[],
+  previous: Summary | null = null,
+  maxTokens: number = 2_000,
+): Summary {
   const nodes = thread(user('Work.'), ...messages).path();
-  return cleanExtract({ nodes, previous, task: null, round: 1, maxTokens: 2_000, counter });
+  return cleanExtract({ nodes, previous, task: null, round: 1, maxTokens, counter });
 }
 
 /** The added lines that a summary shows below each changed file. */
@@ -285,4 +289,31 @@ test('blocks of edits that the prompt shows are not repeated', () => {
   const request = { previous: null, task: null, round: 1, maxTokens: 2_000, counter };
   const summary = cleanExtract({ ...request, nodes: nodes.slice(3), kept });
   assert.deepEqual(added(summary), { '/repo/a.py': ['size = 500'] });
+});
+
+const committed = round(
+  'bash',
+  { command: 'git commit -am "Limit the rows"' },
+  '[main abc1234] Limit the rows\n 1 file changed',
+);
+
+test('a changed file says which commit came after its changes, if others were changed since', () => {
+  const rows = edit('/repo/rows.go', 'x', 'func limitRows() int {\n\treturn 50\n}');
+  const pages = edit('/repo/pages.go', 'x', 'func countPages() int {\n\treturn 5\n}');
+  const shown = renderSummary(summaryOf([...rows, ...committed, ...pages]));
+  assert.match(shown, /^- \/repo\/rows\.go \(edited, m2, before commit abc1234\): adds limitRows/m);
+  assert.match(shown, /^- \/repo\/pages\.go \(edited, m6\): adds countPages/m);
+  assert.doesNotMatch(renderSummary(summaryOf([...rows, ...committed])), /before commit/);
+});
+
+test('of committed changes a line is shown, if others were made since and nothing else says what changed', () => {
+  const cells = edit('/repo/cells.go', 'old line', 'storeCell.read(row)\nstoreCell.close()');
+  const pages = edit('/repo/pages.go', 'old line', 'storePage.read(row)\nstorePage.close()');
+  const summary = summaryOf([...cells, ...committed, ...pages], null, 110);
+  assert.match(
+    renderSummary(summary),
+    /^- \/repo\/cells\.go \(edited, m2, before commit abc1234\): `\+ storeCell\.read\(row\)`$/m,
+  );
+  const block = ['storePage.read(row)', 'storePage.close()'];
+  assert.deepEqual(added(summary), { '/repo/cells.go': [], '/repo/pages.go': block });
 });

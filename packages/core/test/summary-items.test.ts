@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Message, Summary } from '@bobbin/core';
 import {
+  chars4,
   EMPTY_SUMMARY,
   extract,
+  fitSummary,
   renderSummary,
   type Item,
   type JsonObject,
@@ -193,8 +195,18 @@ test('an item that asks for checks says how they ended since, if the list says o
   assert.equal(line(passed, linted, open), '- [>] Run tests and lint');
   assert.equal(line(open, linted, failed), '- [>] Run tests and lint');
   const finished = listed('Run tests and lint', 'completed');
-  assert.equal(line(failed, finished), '- [x] Run tests and lint (failed when last run, m2)');
+  assert.equal(line(failed, finished), '- [x] Run tests and lint (but the last run failed, m2)');
   assert.equal(line(failed, passed, finished), '- [x] Run tests and lint');
   const written = listed('Write tests for the parser', 'completed');
   assert.equal(line(failed, written), '- [x] Write tests for the parser');
+});
+
+test('a short task list is shown whole in a short summary', () => {
+  const todos = ['Read it', 'Change the header', 'Change the footer', 'Change the page'].map(
+    (content) => ({ content: `${content} of the printer`, status: 'completed' }),
+  );
+  const nodes = thread(user('Work.'), ...round('TodoWrite', { todos })).path();
+  const made = extract({ nodes, previous: null, task: 'Work.', round: 1, maxTokens: 250 });
+  const shown = fitSummary(made, 250, chars4()) ?? '';
+  assert.equal(shown.split('\n').filter((one) => one.startsWith('- [x] ')).length, 4, shown);
 });

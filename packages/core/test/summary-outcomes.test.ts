@@ -368,3 +368,13 @@ test('a commit that was not pushed before a rebase may have another hash', () =>
     ['aaaaaaa First', 'bbbbbbb Second (hash before a rebase)', 'ccccccc Third'],
   );
 });
+
+test('a status says that a branch was pushed', () => {
+  const status = "On branch main\nYour branch is up to date with 'origin/main'.";
+  const first = made('aaaaaaa', 'First');
+  const asked: Run = ['git status', status];
+  const isUnpushed = [[first], [first, asked], [asked, first]].map((all) =>
+    renderSummary(summaryOf(runs(...all))).includes('No push was seen'),
+  );
+  assert.deepEqual(isUnpushed, [true, false, true]);
+});

@@ -92,3 +92,8 @@ test('what the language or its library calls is not named', () => {
   for (const one of own)
     assert.deepEqual(uncalled(edit('rows.go', 'x', `func (r Row) ${one} {`)), [], one);
 });
+
+test('a document that names a function does not call it', () => {
+  const named = edit('docs/rows.md', 'x', 'The host calls readRows at the start.');
+  assert.deepEqual(uncalled(edit('rows.go', 'x', ADDED), named), ['readRows']);
+});

@@ -142,3 +142,47 @@ test('what the user decided long ago is quoted before old questions', () => {
   const [first = ''] = said(user(decided), assistant('I leave them.'), ...asked);
   assert.equal(first, decided);
 });
+
+test('of a long message the end is quoted as well as the beginning', () => {
+  const review = Array.from(
+    { length: 5 },
+    (_, i) =>
+      `The reviewer says that part ${i} of the printer reads the queue twice, and the page too.`,
+  );
+  const verdict = 'I think that is right, but leave the header out of it.';
+  const long = user([...review, verdict].join('\n\n'));
+  const others = Array.from({ length: 24 }, (_, i) => [
+    user(`Then look at the table ${i} of the printer, please, and say what it is for.`),
+    assistant(`It is for part ${i}.`),
+  ]).flat();
+  const [first = ''] = said(long, assistant('It is read once now.'), ...others);
+  assert.ok(first.startsWith('The reviewer says that part 0'), first);
+  assert.ok(first.endsWith(verdict), first);
+});
+
+test('E8 of what the agent thought before the user spoke in a split turn, only the last is shown', () => {
+  const edit = call('Edit', { file_path: '/repo/src/page.ts', old_string: 'a', new_string: 'b' });
+  const thoughts = ['first', 'second', 'third', 'fourth'].map((name) =>
+    assistant(`The ${name} thought is that the page should stay exactly as it is now.`),
+  );
+  const nodes = thread(
+    user('Make the printer faster.'),
+    ...thoughts,
+    assistant('I change the page after all, because it is read twice.', edit),
+    result(edit, `${REFUSED}Leave the page.`),
+    assistant('Then the queue has to drop the second page from now on.'),
+  ).path();
+  const { splitTurn } = cleanExtract({
+    nodes,
+    previous: null,
+    round: 1,
+    task: 'Make the printer faster.',
+    splitTurn: { turn: 1, maxTokens: 400 },
+  });
+  assert.deepEqual(splitTurn?.text.split('\n'), [
+    '- [m5] The fourth thought is that the page should stay exactly as it is now.',
+    '- [m6] I change the page after all, because it is read twice.',
+    '- [m7] User: Leave the page.',
+    '- [m8] Then the queue has to drop the second page from now on.',
+  ]);
+});

@@ -5,9 +5,9 @@ import {
   type FileRecord,
   type LastRequest,
   type Note,
+  type RepositoryEvent,
   type Summary,
   type ToolOutcome,
-  type TurnWork,
 } from '../plan/summary.ts';
 import { isDocument, seenShare } from '../summary/file-texts.ts';
 import { redactSecrets, type Redact } from '../summary/redact.ts';
@@ -149,7 +149,7 @@ class Extract {
         for (const { after } of replacementsIn(args)) lines.markShown(after);
     story.read(this.#unshown(), this.#all, causesIn(bare));
     for (const note of this.#carried) (isOfStory(note) ? story : lines).carry(note);
-    this.#take(story, lines, bare.work ?? []);
+    this.#take(story, lines, bare);
     return this.#filled(selection, lines, () => ({
       ...bare,
       notes: [...story.chosen(), ...lines.chosen()],
@@ -167,7 +167,7 @@ class Extract {
   }
 
   /** Takes what comes first, each within its share of the space, and offers the rest. */
-  #take(story: Story, lines: ExactLines, work: readonly TurnWork[]): void {
+  #take(story: Story, lines: ExactLines, { work = [], repository = [] }: Summary): void {
     const { chars } = this.#space;
     const changedIn = work.filter(({ files }) => files.length > 0).map(({ turn }) => turn);
     story.takeOwnWords(chars * SHARE.userWords);
@@ -176,13 +176,18 @@ class Extract {
     story.takeCauses(chars * SHARE.causes, new Set(changedIn));
     story.takeReports(chars * SHARE.reports, new Set(changedIn));
     story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
-    lines.takeEdits(
-      Math.min(chars * SHARE.edits, MOST_EDITS_CHARS),
-      (of) => this.#quotable.has(of),
-      this.#redact,
-    );
-    lines.offerEdits((of) => this.#quotable.has(of), this.#redact);
+    const isNew = this.#isUncommitted(repository);
+    lines.takeEdits(Math.min(chars * SHARE.edits, MOST_EDITS_CHARS), isNew, this.#redact);
+    lines.offerEdits(isNew, this.#redact);
     lines.offer(this.#mayQuote());
+  }
+
+  /** True for what may be shown and, if files were changed after the last commit, came after it too. */
+  #isUncommitted(repository: readonly RepositoryEvent[]): (of: number) => boolean {
+    const { placed, files } = this.#statistics;
+    const commit = lastOf(repository, ({ kind }) => kind === 'commit')?.at ?? -1;
+    const isLater = files.all().some(({ editedAt }) => editedAt > commit);
+    return (of) => this.#quotable.has(of) && (!isLater || (placed[of] as Placed).index > commit);
   }
 
   /**

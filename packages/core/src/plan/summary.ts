@@ -79,6 +79,8 @@ export interface FileRecord {
   /** The lines that were read, if that is known. */
   readonly ranges?: readonly LineRange[];
   readonly note?: string;
+  /** A line that the newest edit added: it is shown if nothing else says what changed. */
+  readonly added?: string;
   /** The index of the message that touched it last. */
   readonly at?: number;
   readonly worth?: number;

@@ -57,11 +57,35 @@ export function workText({ at, until, files, checks, changedAt = -1 }: TurnWork)
 
 /** The name of a file without its folders. */
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
-export function fileText(f: FileRecord, root: string): string {
+export function fileText(f: FileRecord, root: string, commits: readonly Commit[] = []): string {
   const done = f.deleted ? 'deleted' : f.written ? 'created' : f.edited ? 'edited' : '';
   const when = f.at === undefined ? '' : `m${f.at + 1}`;
-  const how = [done, when].filter((text) => text !== '').join(', ');
+  const commit = commits.find(({ at }) => at > (f.at ?? Infinity));
+  const then = commit === undefined ? '' : `before commit ${commit.hash}`;
+  const how = [done, when, then].filter((text) => text !== '').join(', ');
   return `${shownPath(f.path, root)} (${how})${f.note === undefined ? '' : `: ${f.note}`}`;
+}
+
+/** A file of which only a line that the newest edit added says what changed. */
+export function withAddedLine(file: FileRecord): FileRecord {
+  const { note, added = '' } = file;
+  if (note !== undefined || added === '') return file;
+  return { ...file, note: added.includes('`') ? `“+ ${added}”` : `\`+ ${added}\`` };
+}
+
+/** A commit that is known by its message. */
+export interface Commit {
+  readonly hash: string;
+  readonly at: number;
+}
+
+/** The commits after which files were changed again: only then does it matter which of them a change came before. */
+export function commitsBetween({ repository = [], files }: Summary): readonly Commit[] {
+  const commits = repository
+    .filter(({ kind }) => kind === 'commit')
+    .map(({ text, at }) => ({ hash: text.slice(0, Math.max(0, text.indexOf(' '))), at }));
+  const last = lastEdit(files);
+  return commits.some(({ at }) => at < last) ? commits : [];
 }
 
 const MOST_READ = 60;

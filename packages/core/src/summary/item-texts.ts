@@ -60,7 +60,7 @@ function checkedSince(
     (one) => one !== undefined && !hasPassed(one) && one.resolution === undefined,
   );
   if (state === 'done')
-    return failed?.at === undefined ? '' : ` (failed when last run, ${messages([failed.at])})`;
+    return failed?.at === undefined ? '' : ` (but the last run failed, ${messages([failed.at])})`;
   const passed = last.flatMap((one) =>
     one?.at !== undefined && one.at > statedAt && hasPassed(one) && saysPassed(one) ? [one.at] : [],
   );

@@ -1,16 +1,30 @@
 import { linesOf } from '../message/text.ts';
 import type { FileRecord, Note, SeenChange, Summary } from '../plan/summary.ts';
 import { indented, quoteLines } from './entry-texts.ts';
-import { fileText, isChanged, seenText, shownPath } from './file-texts.ts';
+import {
+  commitsBetween,
+  fileText,
+  isChanged,
+  seenText,
+  shownPath,
+  type Commit,
+} from './file-texts.ts';
 import { RANK, type Line } from './summary-line.ts';
+
+/** By what files are named. */
+interface Names {
+  readonly root: string;
+  readonly commits: readonly Commit[];
+}
 
 /** What was said, and quoted lines under the file or the call that they come from. */
 export function noteLines(s: Summary, root: string): readonly Line[] {
+  const commits = commitsBetween(s);
   const files = new Map(s.files.map((file) => [file.path, file]));
   const seen = new Map((s.seen ?? []).map((change) => [change.path, change]));
   return s.notes.map((note) => {
     const change = note.by === 'tool' ? seen.get(note.source ?? '') : undefined;
-    return change === undefined ? noteLine(note, files, root) : seenLine(note, change);
+    return change === undefined ? noteLine(note, files, { root, commits }) : seenLine(note, change);
   });
 }
 
@@ -20,7 +34,7 @@ function seenLine({ text, worth = 0 }: Note, change: SeenChange): Line {
   return { ...own, section: 'Changes Seen', heading, text: quoteLines(text).replace(/^/gm, '  ') };
 }
 
-function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: string): Line {
+function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, names: Names): Line {
   const { by, source, turn, at = 0, worth = 0, text } = note;
   const where = place(note.at, turn);
   const own = { rank: RANK.note, worth, at };
@@ -35,7 +49,7 @@ function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: stri
   const file = source === undefined ? undefined : files.get(source);
   return {
     ...own,
-    ...sourceOf(note, file, root),
+    ...sourceOf(note, file, names),
     text: quotedText(note, file),
     at: file?.at ?? at,
   };
@@ -45,10 +59,10 @@ function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: stri
 function sourceOf(
   { source, at, turn }: Note,
   file: FileRecord | undefined,
-  root: string,
+  { root, commits }: Names,
 ): Pick<Line, 'section' | 'heading'> {
   if (file !== undefined && isChanged(file))
-    return { section: 'Changed Files', heading: `- ${fileText(file, root)}` };
+    return { section: 'Changed Files', heading: `- ${fileText(file, root, commits)}` };
   const name =
     file === undefined
       ? `${place(at, turn)} ${source ?? 'tool result'}`

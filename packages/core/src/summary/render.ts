@@ -7,7 +7,9 @@ import type { Fact, Summary } from '../plan/summary.ts';
 import { artifactText, because, outcomeTexts, solvedProblemText } from './entry-texts.ts';
 import {
   changedFiles,
+  commitsBetween,
   fileText,
+  withAddedLine,
   lastEdit,
   nameOf,
   readTexts,
@@ -250,8 +252,12 @@ function workLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
 function changedFileLines(s: Summary, root: string, space: RenderSpace): readonly Line[] {
   const changed = changedFiles(s.files);
   const quoted = new Set(s.notes.map(({ source }) => source));
+  const commits = commitsBetween(s);
   let left = space.chars * SHARE.files;
-  const texts = reversed(changed).map((file) => ({ file, text: `- ${fileText(file, root)}` }));
+  const texts = reversed(changed).map((file) => ({
+    file,
+    text: `- ${fileText(quoted.has(file.path) ? file : withAddedLine(file), root, commits)}`,
+  }));
   const whole = texts.filter(
     ({ file, text }) => (left -= text.length + 1) >= 0 || quoted.has(file.path),
   );

@@ -8,6 +8,9 @@ import { always, listed, RANK, type Line, type RenderSpace } from './summary-lin
 
 /** How much of the text each list may take before its older entries give way. */
 const SHARE = { items: 0.1, repository: 0.05 } as const;
+/** A short task list is shown whole. */
+const LEAST_ITEMS_CHARS = 500;
+const itemChars = (chars: number): number => Math.max(LEAST_ITEMS_CHARS, chars * SHARE.items);
 
 /** How things are: what was done for the last request, finished items, and the repository. */
 export function stateLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
@@ -18,7 +21,7 @@ export function stateLines(s: Summary, { chars }: RenderSpace): readonly Line[] 
       ...requestTexts(s, 'reported on'),
       ...changedForRequest(s),
     ]),
-    ...listed('State', RANK.state, chars * SHARE.items, done),
+    ...listed('State', RANK.state, itemChars(chars), done),
     ...listed('State', RANK.state, chars * SHARE.repository, repositoryTexts(s.repository ?? [])),
   ];
 }
@@ -36,7 +39,7 @@ export function openLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
       ...currentTexts(s.currentTask, s.items),
       ...steps,
     ]),
-    ...listed('Open Work', RANK.state, chars * SHARE.items, items),
+    ...listed('Open Work', RANK.state, itemChars(chars), items),
     ...openWork([
       ...conflictTexts(s),
       ...failingTexts(s.outcomes, lastEdit(s.files)),

@@ -12,6 +12,8 @@ export interface Offered extends Item {
   readonly passage: Passage;
   /** What the user wrote in a short message: shown first. */
   readonly isOwn: boolean;
+  /** Ends a message. */
+  readonly isLast: boolean;
   readonly isFinal: boolean;
   readonly isReport: boolean;
   /** What a short answer of the user answers. */
@@ -23,7 +25,7 @@ export interface Offered extends Item {
 }
 
 export type Flags = Partial<
-  Pick<Offered, 'isOwn' | 'isFinal' | 'isReport' | 'isAsked' | 'answered' | 'refuses'>
+  Pick<Offered, 'isOwn' | 'isLast' | 'isFinal' | 'isReport' | 'isAsked' | 'answered' | 'refuses'>
 >;
 
 export interface LeadGroup extends Group {

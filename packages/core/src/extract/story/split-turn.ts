@@ -26,9 +26,21 @@ export function splitTurnText(
   const said = all.flatMap((node) =>
     node.message.role === 'assistant' ? saidIn(node) : asked(node, redact),
   );
-  const lines = [...carried, ...(said.length > 0 ? said : calledIn(own).slice(-MOST_CALLS))];
+  const lines = [
+    ...carried,
+    ...(said.length > 0 ? sinceTheUserSpoke(said) : calledIn(own).slice(-MOST_CALLS)),
+  ];
   return { turn, text: newestWithin(lines.map(redact), Math.floor(mostChars)) };
 }
+
+/** Lines without most of those before a user spoke: what the agent thought then may be settled. */
+function sinceTheUserSpoke(lines: readonly string[]): readonly string[] {
+  const spoke = lastIndex(lines, (line) => BY_USER.test(line));
+  return lines.slice(Math.max(0, spoke - MOST_BEFORE));
+}
+
+const BY_USER = /^- \[m\d+\] User: /;
+const MOST_BEFORE = 2;
 
 /** The newest lines within a number of characters; of a line that is longer than that, its beginning. */
 function newestWithin(lines: readonly string[], mostChars: number): string {

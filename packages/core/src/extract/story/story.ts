@@ -155,7 +155,8 @@ export class Story {
     for (const [i, { passage, isPasted }] of passages.entries()) {
       const merit = isPasted ? MERIT.pasted : MERIT.user;
       const isOwn = !isPasted && chars <= LONGEST_TYPED;
-      this.#add(passage, node, 'user', merit, i === 0 ? { isOwn, ...flags } : { isOwn });
+      const isLast = i === passages.length - 1;
+      this.#add(passage, node, 'user', merit, { isOwn, isLast, ...(i === 0 ? flags : {}) });
     }
   }
 
@@ -194,27 +195,27 @@ export class Story {
     merit: number,
     flags: Flags,
   ): void {
-    const { isOwn = false, isFinal = false, isReport = false, isAsked = false } = flags;
-    const { answered, refuses = '' } = flags;
+    const { isOwn = false, isLast = false, isFinal = false, isReport = false } = flags;
+    const { isAsked = false, answered, refuses = '' } = flags;
     const ids = this.#statistics.idsIn(passage.text);
     const answers = answered === undefined ? 0 : answeredText(answered).length;
     const chars = passage.text.length + 3 + answers + refuses.length;
     const item = knownItem(group, chars, ids, merit);
-    const own = { isOwn, isFinal, isReport, isAsked, answered, refuses };
+    const own = { isOwn, isLast, isFinal, isReport, isAsked, answered, refuses };
     const offered = { ...item, note, passage, ...own };
     group.items.push(offered);
     this.#offered.push(offered);
   }
 
   /**
-   * The user's own words within a share of the space: the first message, how the newest begin, how older ones begin that
-   * are no questions, then the rest; the newest first.
+   * The user's own words within a share of the space: the first message, how the newest begin and end, then older ones
+   * that are no questions, then the rest; the newest first.
    */
   takeOwnWords(spaceChars: number): void {
     const own = this.#offered.filter(({ isOwn }) => isOwn);
     const first = own[0]?.note.at;
     const others = reversed(own.filter(({ note }) => note.at !== first));
-    const openings = others.filter(({ passage }) => passage.at === 0);
+    const openings = others.filter(({ passage, isLast }) => passage.at === 0 || isLast);
     const statements = openings.filter(({ note }, i) => i < NEWEST_WORDS || !ASKS.test(note.text));
     const opening = own.filter(({ note }) => note.at === first);
     this.#take([...opening, ...statements, ...openings, ...others], spaceChars);
@@ -234,7 +235,8 @@ export class Story {
       const own = openings.get(note.at ?? 0) ?? [];
       const chars = own.reduce((sum, one) => sum + one.chars, offered.chars);
       const most = changedIn.has(note.turn) ? OPENING_CHARS : ANSWER_CHARS;
-      if (chars <= most) openings.set(note.at ?? 0, [...own, offered]);
+      if (chars <= (own.length === 0 ? LONGEST_OPENING_CHARS : most))
+        openings.set(note.at ?? 0, [...own, offered]);
     }
     const ranked = reversed([...openings.values()]);
     this.#take([...ranked.flatMap((own) => own.slice(0, 1)), ...ranked.flat()], spaceChars);
@@ -291,6 +293,8 @@ const REFUSED_CHARS = 90;
 const NEWEST_WORDS = 4;
 const ASKS = /[?？]\W*$/;
 const OPENING_CHARS = 500;
+/** The first passage alone may be so long: the next says little without it. */
+const LONGEST_OPENING_CHARS = 700;
 const ANSWER_CHARS = 300;
 
 /** What the agent proposed in vain says less about the work. */

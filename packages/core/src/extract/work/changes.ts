@@ -2,7 +2,7 @@ import { lastIndex, reversed } from '../../check/list.ts';
 import { isJsonObject, parseJson, type JsonObject } from '../../message/json.ts';
 import { headOf } from '../../message/text.ts';
 import type { Redact } from '../../summary/redact.ts';
-import { lineChanges } from './line-changes.ts';
+import { addedLine, lineChanges } from './line-changes.ts';
 import { hasPatch, patchedFiles } from '../anchors/patch.ts';
 
 /** What an edit took away and what it put in its place. */
@@ -151,6 +151,9 @@ export class FileChange {
   /** What small edits changed, by how often. */
   readonly #lines = new Map<string, number>();
 
+  /** A line that the newest edit added. */
+  newestLine: string | undefined;
+
   readonly #redact: Redact;
 
   constructor(redact: Redact) {
@@ -165,6 +168,7 @@ export class FileChange {
   /** Takes a replacement, and what it is part of if that is known. */
   note(replacement: Replacement, within?: string): void {
     const { before, after } = replacement;
+    this.newestLine = addedLine(replacement, this.#redact) ?? this.newestLine;
     for (const line of lineChanges(replacement, this.#redact)) {
       if (declared(line.slice(2)) !== undefined) continue;
       const times = this.#lines.get(line) ?? 0;
@@ -196,7 +200,8 @@ export class FileChange {
       why.push(reason);
       left -= reason.length + 2;
     }
-    return [parts.join('; '), reversed(why).join(' / ')].filter((text) => text !== '').join(' — ');
+    const said = [parts.join('; '), reversed(why).join(' / ')].filter((text) => text !== '');
+    return said.join(' — ');
   }
 
   /** What small edits changed, the newest that fit. */

@@ -29,16 +29,24 @@ export function fileRecords(
     LEAST_NOTE_CHARS,
     Math.min(NOTE_CHARS, noteSpaceChars / Math.max(1, changes.size)),
   );
-  const notes = new Map(recordsBefore.map(({ path, note }) => [path, note]));
+  const before = new Map(recordsBefore.map((record) => [record.path, record]));
   return sorted(statistics.files.all(), (a, b) => a.touchedAt - b.touchedAt)
     .slice(-MOST_FILES)
     .map((file) => {
       const most = isDocument(file.path) ? NOTE_CHARS : noteChars;
-      return recordOf(file, noteOf(changes.get(file), most) ?? notes.get(file.path));
+      const change = changes.get(file);
+      const known = before.get(file.path);
+      return recordOf(file, {
+        note: change?.text(most) || known?.note,
+        added: change === undefined ? known?.added : change.newestLine,
+      });
     });
 }
 
-function recordOf(file: FileAccess, note: string | undefined): FileRecord {
+function recordOf(
+  file: FileAccess,
+  { note, added }: { readonly note: string | undefined; readonly added: string | undefined },
+): FileRecord {
   const { path, reads, edits, written, deleted, touchedAt, editedAt, ranges } = file;
   const at = editedAt < 0 ? touchedAt : editedAt;
   return {
@@ -49,12 +57,9 @@ function recordOf(file: FileAccess, note: string | undefined): FileRecord {
     deleted,
     ...(ranges.length === 0 ? {} : { ranges: ranges.slice(-MOST_RANGES) }),
     ...(note === undefined || deleted ? {} : { note }),
+    ...(added === undefined || deleted || note !== undefined ? {} : { added }),
     ...(at < 0 ? {} : { at }),
   };
-}
-
-function noteOf(change: FileChange | undefined, noteChars: number): string | undefined {
-  return change?.text(noteChars) || undefined;
 }
 
 function changesByFile(

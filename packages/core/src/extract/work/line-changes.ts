@@ -20,6 +20,13 @@ export function lineChanges({ before, after }: Replacement, redact: Redact): rea
     : changedLines(redact(before), redact(after));
 }
 
+/** The first line that an edit of a file adds and that says something, if it is short. */
+export function addedLine({ before, after }: Replacement, redact: Redact): string | undefined {
+  if (before.trim() === '') return undefined;
+  const [line] = without(tellingLines(redact(after)), tellingLines(redact(before)));
+  return line !== undefined && line.length <= LONGEST_CHARS ? line : undefined;
+}
+
 function changedLines(before: string, after: string): readonly string[] {
   const [old, now] = [tellingLines(before), tellingLines(after)];
   const removed = without(old, now);

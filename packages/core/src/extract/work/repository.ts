@@ -8,6 +8,8 @@ const COMMIT = /^\[([\w./-]{1,120})(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.{1
 const SWITCHED = /^(?:Switched to (?:a new )?branch '([^'\n]{1,120})'|On branch (\S{1,120}))/m;
 const PUSHED =
   /^\s{0,4}(?:[+*] )?(?:\[new branch\]|[0-9a-f]{7,}\.{2,3}([0-9a-f]{7,}))\s+(\S{1,120}) -> (\S{1,120})/m;
+/** What a status says of a branch that was pushed. */
+const UP_TO_DATE = /^Your branch is up to date with '[\w.-]{1,60}\/([^'\n]{1,120})'/m;
 const PULL_REQUEST = /https:\/\/[\w.-]{1,60}\/[\w.-]{1,60}\/[\w.-]{1,80}\/pull\/\d+/;
 /** Other commands show the pull requests of other people too. */
 const OPENS_PULL_REQUEST = /\bgh pr (?:create|edit|ready|merge|reopen)\b/;
@@ -101,6 +103,8 @@ function* eventsIn(line: string, text: string): Iterable<Omit<RepositoryEvent, '
     const names = from === to ? to : `${from} → ${to}`;
     yield { kind: 'push', text: head === undefined ? names : `${names} at ${head}` };
   }
+  const upToDate = UP_TO_DATE.exec(text)?.[1];
+  if (upToDate !== undefined) yield { kind: 'push', text: upToDate };
   const pull = OPENS_PULL_REQUEST.test(line) ? PULL_REQUEST.exec(text)?.[0] : undefined;
   if (pull !== undefined) yield { kind: 'pull request', text: pull };
 }

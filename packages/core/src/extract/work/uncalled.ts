@@ -1,4 +1,5 @@
 import { callsOf } from '../../message/message.ts';
+import { isDocument } from '../../summary/file-texts.ts';
 import type { Node } from '../../thread/thread.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
 import { functionsIn, replacementsIn, type Replacement } from './changes.ts';
@@ -37,7 +38,8 @@ function editsIn({ message, index }: Node, statistics: AnchorStatistics): readon
   return callsOf(message).flatMap(({ callId, args }) => {
     const files = statistics.changedBy(callId, index);
     const isKnown = files.some(({ reads }) => reads > 0);
-    return files.length === 0
+    // A document that names a function calls nothing.
+    return files.every(({ path }) => isDocument(path))
       ? []
       : replacementsIn(args).filter(({ before }) => before !== '' || !isKnown);
   });
