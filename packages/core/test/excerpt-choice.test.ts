@@ -90,6 +90,24 @@ for (const [what, named] of [
       assert.ok(excerpt.includes(file[number - 1] ?? '?'), excerpt);
   });
 
+test('an excerpt of a file names the function that its block is a part of', async () => {
+  const watched = await WatchedThread.open({
+    budget: messagesOnly(1_200),
+    preset: singlePrompt,
+    onEvent: () => undefined,
+  });
+  const lines = ['func readRows(path string) error {', ...code(0).map((text) => `\t${text}`), '}'];
+  const file = lines.map((text, i) => `${i + 1}→${text}`);
+  const failed = round('bash', { command: 'make test' }, '    rows.go:231: share = 33, want 42');
+  await watched.append(user('Run the tests.'), ...failed);
+  await watched.append(...round('read', { path: '/repo/rows.go' }, file.join('\n')));
+  const { prompt } = await watched.prompt();
+  const shown = prompt.messages.flatMap(({ message }) => resultsOf(message).map(resultText));
+  const [, first, second, ...rest] = (shown.at(-1) ?? '').split('\n');
+  assert.deepEqual([first, second], [file[0], '…']);
+  assert.ok(rest.includes(file[230] ?? '?'), rest.join('\n'));
+});
+
 test('the last part of an excerpt begins with a whole line', async () => {
   const rows = Array.from(
     { length: 300 },

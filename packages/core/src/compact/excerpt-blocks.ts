@@ -1,4 +1,5 @@
 import { sorted } from '../check/list.ts';
+import { declaredOn } from '../extract/work/changes.ts';
 import { saysWhatFailed } from '../extract/work/commands.ts';
 import type { Stretch } from '../plan/plan.ts';
 import { wordEnd, wordStart } from '../render/excerpt.ts';
@@ -25,7 +26,24 @@ export function connected(
     index + line.length,
   ]);
   const wanted: readonly Stretch[] = conflicts.length > 0 ? conflicts : [[0, 0], ...stretches];
-  return [blockOf(text, wanted, chars)];
+  const block = blockOf(text, wanted, chars - HEADER_CHARS);
+  return joined([...declarationBefore(text, block[0]), block]);
+}
+
+/** The line that says what a block is a part of takes so much of it. */
+const HEADER_CHARS = 80;
+const LONGEST_HEADER_CHARS = 160;
+
+/** The last line before a place of a file that declares something, if it is short. */
+function declarationBefore(text: string, at: number): readonly Stretch[] {
+  let to = at - 1;
+  while (to > 0) {
+    const from = text.lastIndexOf('\n', to - 1) + 1;
+    const isShort = to - from <= LONGEST_HEADER_CHARS;
+    if (isShort && declaredOn(text.slice(from, to)) !== undefined) return [[from, to]];
+    to = from - 1;
+  }
+  return [];
 }
 
 /** What a merge puts around lines that it could not merge, also after the number of a line. */

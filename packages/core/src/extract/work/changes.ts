@@ -128,12 +128,16 @@ export function declaredBefore(text: string, at: number): string | undefined {
   const lines = outsideTemplates(
     text.slice(Math.max(0, end - SURROUNDINGS_CHARS), end).split('\n'),
   );
-  for (const line of reversed(lines)) {
-    const bare = line.replace(/^\s*\d+[\t→|]/, '');
-    const name = DECLARES.exec(bare)?.[1] ?? METHOD.exec(bare)?.[1];
-    if (name !== undefined) return COMMON.test(name) ? undefined : name;
-  }
-  return undefined;
+  const name = reversed(lines)
+    .map(declaredOn)
+    .find((one) => one !== undefined);
+  return name === undefined || COMMON.test(name) ? undefined : name;
+}
+
+/** The name that a line of a file declares, also after the number that a tool put before it. */
+export function declaredOn(line: string): string | undefined {
+  const bare = line.replace(/^\s*\d+[\t→|]/, '');
+  return DECLARES.exec(bare)?.[1] ?? METHOD.exec(bare)?.[1];
 }
 
 /** Older reasons are for what was changed again since. */
