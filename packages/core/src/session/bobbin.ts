@@ -27,7 +27,8 @@ import type { CompactionHooks, CompactOptions } from './config/session-config.ts
 import { checkCompactOptions } from './config/options.ts';
 import { sessionConfig } from './config/config.ts';
 import { counterLoader, withVisibleWarnings } from './config/host.ts';
-import { openSession, type Session } from './session.ts';
+import { openSession } from './open-session.ts';
+import type { Session } from './session.ts';
 import type { Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { ModelTable } from '../tokens/models.ts';

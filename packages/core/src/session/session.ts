@@ -8,10 +8,9 @@ import { qualityOf, type Quality } from '../recall/quality.ts';
 import { GrowingPrompt } from '../render/builder.ts';
 import type { Prompt } from '../render/prompt.ts';
 import type { Node } from '../thread/thread.ts';
-import { budget, messageLimit, type Budget } from '../tokens/budget.ts';
+import { messageLimit, type Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { inParts, storedNodes } from './arrival.ts';
-import { policyOf, shownBy } from './config/config.ts';
 import { withNewestPlan } from './commit.ts';
 import { Embedding, emit, MOST_RACES, warn, type Work } from './work.ts';
 import { sendPrompt, withWholeSent, type Fitted } from './fitted.ts';
@@ -30,10 +29,10 @@ import {
   resent,
   sentElsewhere,
   startState,
-  withBudget,
+  withChanges,
+  withOptions,
   type SessionState,
 } from './state/state.ts';
-import { keyNamed } from './memory/stored-thread.ts';
 import {
   compactIf,
   compactNow,
@@ -45,26 +44,6 @@ import {
   undo,
   unpin,
 } from './steps.ts';
-
-/** Opens the thread of a name, resumed from the store at its newest message or at an older one. */
-export async function openSession<Wire>(
-  config: SessionConfig<Wire>,
-  tenant: string,
-  id: string,
-  head?: MessageId,
-): Promise<Session<Wire>> {
-  const key = keyNamed(tenant, id);
-  const window = await config.store.window(key, head);
-  if (head !== undefined && window === undefined)
-    throw new RangeError(`thread ${id} has no message ${head}`);
-  const plan = window?.current?.plan;
-  if (window === undefined || plan === undefined || window.tail.length > 0)
-    return new Session(key, config, window);
-  // The plan shows nothing after its start, but the head is needed to append.
-  const last = head ?? (await config.store.heads(key))[0];
-  const tail = last === undefined ? [] : await config.store.path(key, last, plan.start - 1);
-  return new Session(key, config, { ...window, tail });
-}
 
 /**
  * An open thread: append messages to it, and ask it for the next prompt. A session carries out its calls one after
@@ -306,11 +285,7 @@ export class Session<Wire = Message> {
   reconfigure(changes: SessionChanges): Promise<void> {
     return this.#exclusively(async () => {
       checkSessionChanges(changes);
-      const { config } = this.#work.state;
-      const { policy: changed = config.policy } = changes;
-      const policy = shownBy(policyOf(changed, 'policy'), config.policy.style);
-      this.#work.state = { ...this.#work.state, config: { ...config, policy } };
-      if (changes.budget !== undefined) this.#changeBudget(changes.budget);
+      this.#work.state = withChanges(this.#work.state, changes);
     });
   }
 
@@ -407,16 +382,7 @@ export class Session<Wire = Message> {
   /** Takes over what a request says of the host. */
   #take(options: CompactOptions): void {
     checkCompactOptions(options);
-    if (options.budget !== undefined) this.#changeBudget(options.budget);
-    const { state } = this.#work;
-    const policy = shownBy(state.config.policy, options);
-    if (policy !== state.config.policy)
-      this.#work.state = { ...state, config: { ...state.config, policy } };
-  }
-
-  #changeBudget(changed: Partial<Budget>): void {
-    const { state } = this.#work;
-    this.#work.state = withBudget(state, budget({ ...state.config.budget, ...changed }));
+    this.#work.state = withOptions(this.#work.state, options);
   }
 
   #exclusively<T>(task: () => Promise<T>): Promise<T> {

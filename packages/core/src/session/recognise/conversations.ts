@@ -13,7 +13,8 @@ import {
   type Match,
   type Overlap,
 } from './match.ts';
-import { openSession, Session } from '../session.ts';
+import { openSession } from '../open-session.ts';
+import { Session } from '../session.ts';
 import type { CompactOptions, Refusal, SessionConfig } from '../config/session-config.ts';
 import { randomName } from '../config/host.ts';
 

@@ -13,14 +13,20 @@ import {
   type Part,
 } from '../../message/message.ts';
 import { type Node, Thread } from '../../thread/thread.ts';
-import { inWindow, messageLimit, type Budget } from '../../tokens/budget.ts';
+import { budget as budgetOf, inWindow, messageLimit, type Budget } from '../../tokens/budget.ts';
 import { scaled } from '../../tokens/calibration.ts';
 import { type Counter, largestResultTokens } from '../../tokens/counter.ts';
 import { usageTokens, validUsage } from '../../tokens/usage.ts';
 import { learn, type Learning } from './learning.ts';
 import { NO_REMINDERS, type Reminding } from './reminding.ts';
 import type { Sent } from './sent.ts';
-import type { Refusal, SessionConfig } from '../config/session-config.ts';
+import { policyOf, shownBy } from '../config/config.ts';
+import type {
+  CompactOptions,
+  Refusal,
+  SessionChanges,
+  SessionConfig,
+} from '../config/session-config.ts';
 
 /** What a session knows about its path without reading it again. Each figure is updated when a message arrives. */
 export interface Figures {
@@ -303,7 +309,7 @@ export function withNextExpiry(state: SessionState, now: number): SessionState {
   return { ...state, figures: { ...state.figures, nextExpiry: next } };
 }
 
-export function withBudget(state: SessionState, budget: Budget): SessionState {
+function withBudget(state: SessionState, budget: Budget): SessionState {
   const { config, figures } = state;
   const isSame = messageLimit(budget) === messageLimit(config.budget);
   return {
@@ -311,6 +317,31 @@ export function withBudget(state: SessionState, budget: Budget): SessionState {
     figures: isSame ? figures : { ...figures, hasNewBudget: true },
     config: { ...config, budget },
   };
+}
+
+/** A state whose host has changed the budget or the policy. */
+export function withChanges(state: SessionState, changes: SessionChanges): SessionState {
+  const { config } = state;
+  const { policy: changed = config.policy } = changes;
+  const policy = shownBy(policyOf(changed, 'policy'), config.policy.style);
+  return withBudgetChanges({ ...state, config: { ...config, policy } }, changes.budget);
+}
+
+/** A state whose budget has some other figures. */
+function withBudgetChanges(
+  state: SessionState,
+  changed: Partial<Budget> | undefined,
+): SessionState {
+  return changed === undefined
+    ? state
+    : withBudget(state, budgetOf({ ...state.config.budget, ...changed }));
+}
+
+/** A state that takes over what a request says of the host. */
+export function withOptions(given: SessionState, options: CompactOptions): SessionState {
+  const state = withBudgetChanges(given, options.budget);
+  const policy = shownBy(state.config.policy, options);
+  return policy === state.config.policy ? state : { ...state, config: { ...state.config, policy } };
 }
 
 /** The host sent known messages again, in another form. */
