@@ -317,3 +317,48 @@ test('of committed changes a line is shown, if others were made since and nothin
   const block = ['storePage.read(row)', 'storePage.close()'];
   assert.deepEqual(added(summary), { '/repo/cells.go': [], '/repo/pages.go': block });
 });
+
+test('what was added is named with the first sentence of its comment, if there is one', () => {
+  const go = [
+    '// readRows reads the rows of a file. Empty lines are left out.',
+    '//nolint:gosec',
+    'func readRows(path string) error {',
+    '}',
+    '',
+    'func writeRows(path string) {',
+    '}',
+  ];
+  const python = ['def take_rows(queue):', '    """Take all rows from a queue."""', '    pass'];
+  const script = [
+    '/**',
+    ' * Prints the page twice.',
+    ' * @param page',
+    ' */',
+    'function printPage(page) {',
+    '}',
+  ];
+  const short = ['// Deprecated: gone', 'func oldRows() {', '}'];
+  const all = [
+    ...edit('/repo/a.go', 'x', go.join('\n')),
+    ...edit('/repo/b.py', 'x', python.join('\n')),
+    ...edit('/repo/c.js', 'x', script.join('\n')),
+    ...edit('/repo/d.go', 'x', short.join('\n')),
+  ];
+  assert.deepEqual(notes(summaryOf(all)), [
+    'adds readRows(path string) error (reads the rows of a file), writeRows(path string)',
+    'adds take_rows(queue) (Take all rows from a queue)',
+    'adds printPage(page) (Prints the page twice)',
+    'adds oldRows()',
+  ]);
+});
+
+test('if there is little space, a comment is shown rather than the parameters of its function', () => {
+  const lines = Array.from({ length: 9 }, (_, i) => [
+    `// readRows${i} reads the rows of part number ${i} of the table.`,
+    `func readRows${i}(path string, limit int, parts map[string]int) ([]string, error) {`,
+    '}',
+  ]);
+  const [note = ''] = notes(summaryOf(edit('/repo/a.go', 'x', lines.flat().join('\n'))));
+  assert.match(note, /readRows8(?:\([^)]*\).*)? \(reads the rows of part number 8 of the table\)/);
+  assert.match(note, /readRows2 \(reads the rows of part number 2 of the table\)/);
+});

@@ -251,7 +251,7 @@ test('C6 the files that no check has seen are named, once with those since a com
   );
   assert.match(
     text,
-    /\n- Changed for the request in m8: b\.ts\n\n## Open Work at m10\n- Last request \[m8\], in progress: “And quickly, please.”\n- Changed after the last check \(m4\): b\.ts$/,
+    /\n- Changed for the request in m8: b\.ts\n\n## Open Work at m10\n- Last request \[m8\], in progress: “And quickly, please.”\n- Changed after the last check \(m4: npm test\): b\.ts$/,
   );
   const checked = renderSummary(
     extracted([...edit('/repo/a.ts'), ...bash('npm test', '20 tests passed')]),

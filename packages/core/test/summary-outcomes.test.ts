@@ -377,4 +377,5 @@ test('a status says that a branch was pushed', () => {
     renderSummary(summaryOf(runs(...all))).includes('No push was seen'),
   );
   assert.deepEqual(isUnpushed, [true, false, true]);
+  assert.doesNotMatch(renderSummary(summaryOf(runs(first, asked))), /push/);
 });

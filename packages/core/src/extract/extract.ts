@@ -83,7 +83,7 @@ const SHARE = {
   story: 0.8,
   edits: 0.15,
   files: 0.3,
-  splitTurn: 0.15,
+  splitTurn: 0.25,
   filling: 0.15,
 } as const;
 /** In a long summary the agent's passages do not take more than this from the exact lines. */

@@ -102,7 +102,8 @@ export interface SeenChange {
 
 /** Something that happened to the repository. */
 export interface RepositoryEvent {
-  readonly kind: 'commit' | 'branch' | 'push' | 'pull request';
+  /** 'in sync': a branch had no commits that were not pushed. */
+  readonly kind: 'commit' | 'branch' | 'push' | 'in sync' | 'pull request';
   readonly text: string;
   /** The index of the message that reports it. */
   readonly at: number;

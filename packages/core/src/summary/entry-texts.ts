@@ -6,6 +6,7 @@ import type { ArtifactReference, Problem, RepositoryEvent, ToolOutcome } from '.
 export function repositoryTexts(events: readonly RepositoryEvent[]): readonly string[] {
   const branch = lastOf(events, ({ kind }) => kind === 'branch');
   return events
+    .filter((event) => event.kind !== 'in sync')
     .filter((event) => event.kind !== 'branch' || event === branch)
     .map(({ kind, text, at }) => quoteLines(`${kind} ${text} [m${at + 1}]`));
 }

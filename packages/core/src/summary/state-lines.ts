@@ -1,4 +1,5 @@
 import { groupedBy, lastOf } from '../check/list.ts';
+import { oneLine } from '../message/text.ts';
 import type { FileRecord, Item, Summary } from '../plan/summary.ts';
 import { failingTexts, isCheck, repositoryTexts } from './entry-texts.ts';
 import { changedFiles, isChanged, lastEdit, namesInShort, nameOf } from './file-texts.ts';
@@ -90,10 +91,11 @@ function changedForRequest({ request, files }: Summary): readonly string[] {
 
 /** The files that were changed after the last check and after the last commit; equal lists once. */
 function changedSince({ outcomes, repository = [], files }: Summary): readonly string[] {
-  const check = lastOf(outcomes, isCheck)?.at;
+  const check = lastOf(outcomes, isCheck);
+  const ran = oneLine(check?.call ?? '', CHECK_CHARS);
   const commit = lastOf(repository, ({ kind }) => kind === 'commit');
   const since: readonly (readonly [string, number | undefined])[] = [
-    [`the last check (m${(check ?? 0) + 1})`, check],
+    [`the last check (m${(check?.at ?? 0) + 1}: ${ran})`, check?.at],
     [`the last commit (${hashOf(commit?.text ?? '')})`, commit?.at],
   ];
   const known = since.filter(([, at]) => at !== undefined);
@@ -102,6 +104,8 @@ function changedSince({ outcomes, repository = [], files }: Summary): readonly s
     .filter(([names]) => names !== '')
     .map(([names, own]) => `- Changed after ${own.map(([when]) => when).join(' and ')}: ${names}`);
 }
+
+const CHECK_CHARS = 80;
 
 /** The files in which a merge left conflicts, until they are committed. */
 function conflictTexts({ conflicts = [] }: Summary): readonly string[] {
@@ -119,7 +123,7 @@ function conflictTexts({ conflicts = [] }: Summary): readonly string[] {
 
 /** The commits after the last push that the messages show. */
 function unpushedTexts({ repository = [] }: Summary): readonly string[] {
-  const pushed = lastOf(repository, ({ kind }) => kind === 'push')?.at ?? -1;
+  const pushed = lastOf(repository, ({ kind }) => kind === 'push' || kind === 'in sync')?.at ?? -1;
   const hashes = repository
     .filter(({ kind, at }) => kind === 'commit' && at > pushed)
     .map(({ text }) => hashOf(text));

@@ -2,6 +2,7 @@ import { lastIndex, reversed } from '../../check/list.ts';
 import { isJsonObject, parseJson, type JsonObject } from '../../message/json.ts';
 import { headOf } from '../../message/text.ts';
 import type { Redact } from '../../summary/redact.ts';
+import { docsIn } from './doc-comments.ts';
 import { addedLine, lineChanges } from './line-changes.ts';
 import { hasPatch, patchedFiles } from '../anchors/patch.ts';
 
@@ -155,6 +156,8 @@ export class FileChange {
   /** What small edits changed, by how often. */
   readonly #lines = new Map<string, number>();
 
+  /** What comments say of the names. */
+  readonly #docs = new Map<string, string>();
   /** A line that the newest edit added. */
   newestLine: string | undefined;
 
@@ -190,6 +193,8 @@ export class FileChange {
     for (const [name, line] of now)
       if (this.added.has(name) || (!old.has(name) && !this.removed.delete(name)))
         this.added.set(name, line);
+    for (const [name, doc] of docsIn(this.#redact(after).split('\n'), declaredOn))
+      this.#docs.set(name, doc);
   }
 
   /** One line: names added, removed and changed, and why, as many as fit. */
@@ -227,22 +232,41 @@ export class FileChange {
       (name) => !this.added.has(name) && !this.removed.has(name),
     );
     const share = changed.length + this.removed.size > 0 ? most * 0.7 : most;
+    const added = explained(this.added, this.#docs, share);
     return [
-      ...(this.added.size > 0 ? [`adds ${listed(shortened(this.added, share), share)}`] : []),
+      ...(this.added.size > 0 ? [`adds ${listed(added, share)}`] : []),
       ...(changed.length > 0 ? [`changes ${listed(changed, most * 0.3)}`] : []),
       ...(this.removed.size > 0 ? [`removes ${listed([...this.removed], most * 0.3)}`] : []),
     ];
   }
 }
 
-/** Declarations, the older ones by their names only if not all fit. */
-function shortened(declarations: ReadonlyMap<string, string>, most: number): readonly string[] {
-  let left = most - [...declarations.keys()].join(', ').length;
-  const newestFirst = reversed([...declarations]).map(([name, line]) => {
-    left -= line.length - name.length;
-    return left >= 0 ? line : name;
-  });
-  return reversed(newestFirst);
+/**
+ * Names with what comments say of them and with what they take and return: the newest first, comments first, as far as
+ * there is space.
+ */
+function explained(
+  declarations: ReadonlyMap<string, string>,
+  docs: ReadonlyMap<string, string>,
+  most: number,
+): readonly string[] {
+  const names = reversed([...declarations.keys()]);
+  let left = most - names.join(', ').length;
+  const fits = (chars: number): boolean => {
+    if (chars > left) return false;
+    left -= chars;
+    return true;
+  };
+  const said = new Set(
+    names.filter((name) => docs.has(name) && fits((docs.get(name) ?? '').length + 3)),
+  );
+  return reversed(
+    names.map((name) => {
+      const line = declarations.get(name) ?? name;
+      const declaration = fits(line.length - name.length) ? line : name;
+      return said.has(name) ? `${declaration} (${docs.get(name)})` : declaration;
+    }),
+  );
 }
 
 /** The newest names that fit, and how many more there are. */

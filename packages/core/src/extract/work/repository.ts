@@ -78,7 +78,9 @@ const BEFORE_REBASE = ' (hash before a rebase)';
 /** A rebase gives other hashes to the commits that it moves: they are among those that were not pushed. */
 function markRebased(events: Map<string, RepositoryEvent>): void {
   const pushedAt = Math.max(
-    ...[...events.values()].map(({ kind, at }) => (kind === 'push' ? at : -1)),
+    ...[...events.values()].map(({ kind, at }) =>
+      kind === 'push' || kind === 'in sync' ? at : -1,
+    ),
   );
   for (const [key, event] of events)
     if (event.kind === 'commit' && event.at > pushedAt && !event.text.endsWith(BEFORE_REBASE))
@@ -104,7 +106,7 @@ function* eventsIn(line: string, text: string): Iterable<Omit<RepositoryEvent, '
     yield { kind: 'push', text: head === undefined ? names : `${names} at ${head}` };
   }
   const upToDate = UP_TO_DATE.exec(text)?.[1];
-  if (upToDate !== undefined) yield { kind: 'push', text: upToDate };
+  if (upToDate !== undefined) yield { kind: 'in sync', text: upToDate };
   const pull = OPENS_PULL_REQUEST.test(line) ? PULL_REQUEST.exec(text)?.[0] : undefined;
   if (pull !== undefined) yield { kind: 'pull request', text: pull };
 }
