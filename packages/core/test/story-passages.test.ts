@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import type { Message, Summary } from '@bobbin/core';
 import { chars4, extract, renderSummary } from '@bobbin/core/internal';
 import { assistant, thread, user } from '@bobbin/testing';
+import { passagesOf } from '../src/extract/story/passages.ts';
+import { text as shownText } from './extracted.ts';
 
 function extracted(messages: readonly Message[]): Summary {
   const nodes = thread(...messages).path();
@@ -77,4 +79,39 @@ test('marks around what a model thinks aloud are not shown', () => {
     'The queue blocks because of the lock. Now let me widen the lock.',
   ]);
   assert.doesNotMatch(renderSummary(summary), /thinking>/);
+});
+
+test('a short introduction is shown with the heading above it', () => {
+  const said = [
+    '## Option 1: a queue',
+    '**Pros:**',
+    '- It is simple to write and to read.',
+    '',
+    '## Option 2: a table',
+    '**Pros:**',
+    '- It is exact where the queue only guesses.',
+    '',
+    'What the table needs in the end:',
+    '- A column for the width.',
+  ].join('\n');
+  assert.deepEqual(
+    passagesOf(said).map(({ lead }) => lead),
+    ['Option 1: a queue — Pros:', 'Option 2: a table — Pros:', 'What the table needs in the end:'],
+  );
+});
+
+const report = (name: string, i: number): Message =>
+  assistant(
+    `The ${name} comes as number ${i} of the plan, because the others need it. ${'It is long. '.repeat(20)}`,
+  );
+
+test('the report on the first request is quoted with the newest, before those between', () => {
+  const messages = ['queue', 'table', 'page', 'header', 'footer', 'margin'].flatMap((name, i) => [
+    user(`What about the ${name} of it?`),
+    report(name, i),
+  ]);
+  const shown = shownText(messages, 600);
+  assert.match(shown, /The margin comes as number 5 of the plan/);
+  assert.match(shown, /The queue comes as number 0 of the plan/);
+  assert.doesNotMatch(shown, /The table comes as number 1 of the plan/);
 });

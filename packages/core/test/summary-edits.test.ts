@@ -362,3 +362,28 @@ test('if there is little space, a comment is shown rather than the parameters of
   assert.match(note, /readRows8(?:\([^)]*\).*)? \(reads the rows of part number 8 of the table\)/);
   assert.match(note, /readRows2 \(reads the rows of part number 2 of the table\)/);
 });
+
+const ran = (command: string, output: string): readonly Message[] =>
+  round('bash', { command }, output);
+
+test('a commit of named files comes after changes of these files only', () => {
+  const rows = edit('/repo/src/rows.go', 'x', 'func limitRows() int {');
+  const notesFile = edit('/repo/docs/plan.md', 'x', '## Limit all the rows');
+  const pages = edit('/repo/src/pages.go', 'x', 'func countPages() int {');
+  const done = '[main abc1234] Limit the rows\n 1 file changed';
+  const named = ran('git add src/rows.go && git commit -m "Limit the rows"', done);
+  const heads = (...commit: readonly Message[]): readonly string[] =>
+    renderSummary(summaryOf([...rows, ...notesFile, ...commit, ...pages]))
+      .split('\n')
+      .flatMap((line) => /^- (\S+ \(edited[^)]*\))/.exec(line)?.[1] ?? []);
+  const [plan, page] = ['/repo/docs/plan.md (edited, m4', '/repo/src/pages.go (edited, m8)'];
+  const limit = '/repo/src/rows.go (edited, m2';
+  assert.deepEqual(heads(...named), [`${limit}, before commit abc1234)`, `${plan})`, page]);
+  const folder = ran('git add src/ && git commit -m "Limit the rows"', done);
+  assert.deepEqual(heads(...folder), [`${limit}, before commit abc1234)`, `${plan})`, page]);
+  const all = ran('git add -A && git commit -m "Limit the rows"', done);
+  const both = [`${limit}, before commit abc1234)`, `${plan}, before commit abc1234)`, page];
+  assert.deepEqual(heads(...all), both);
+  const merge = ran('git commit --no-edit', '[main abc1234] Merge branch main');
+  assert.deepEqual(heads(...merge), [`${limit})`, `${plan})`, page]);
+});

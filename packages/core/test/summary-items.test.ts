@@ -191,12 +191,14 @@ test('an item that asks for checks says how they ended since, if the list says o
   const linted = ran('npm run lint', '0 issues');
   const open = listed('Run tests and lint', 'in_progress');
   assert.equal(line(open, passed), '- [>] Run tests and lint');
-  assert.equal(line(open, passed, linted), '- [>] Run tests and lint (passed since: m4, m6)');
+  assert.equal(line(open, passed, linted), '- [x] Run tests and lint (passed: m4, m6)');
   assert.equal(line(passed, linted, open), '- [>] Run tests and lint');
   assert.equal(line(open, linted, failed), '- [>] Run tests and lint');
   const finished = listed('Run tests and lint', 'completed');
   assert.equal(line(failed, finished), '- [x] Run tests and lint (but the last run failed, m2)');
   assert.equal(line(failed, passed, finished), '- [x] Run tests and lint');
+  const fixing = listed('Fix the page and run tests and lint', 'in_progress');
+  assert.equal(line(fixing, passed, linted), '- [>] Fix the page and run tests and lint');
   const written = listed('Write tests for the parser', 'completed');
   assert.equal(line(failed, written), '- [x] Write tests for the parser');
 });

@@ -340,3 +340,18 @@ test('of what a search found, the lines beside it are not quoted', () => {
   assert.match(notes, /widthOfCell42/);
   assert.doesNotMatch(notes, /widthOfCell4[13]/);
 });
+
+test('what a search found in a file that was changed since is not quoted', () => {
+  const found = [
+    'src/table.ts:12:const widthOfCell42 = 1;',
+    'src/page.ts:9:const widthOfPage42 = 1;',
+  ];
+  const s = extracted([
+    user('Go.'),
+    ...round('grep', { pattern: 'width' }, found.join('\n')),
+    ...round('Edit', { file_path: '/repo/src/table.ts', old_string: 'a', new_string: 'bc' }, 'ok'),
+  ]);
+  const notes = s.notes.map(({ text }) => text).join('\n');
+  assert.match(notes, /widthOfPage42/);
+  assert.doesNotMatch(notes, /widthOfCell42/);
+});

@@ -97,3 +97,13 @@ test('a document that names a function does not call it', () => {
   const named = edit('docs/rows.md', 'x', 'The host calls readRows at the start.');
   assert.deepEqual(uncalled(edit('rows.go', 'x', ADDED), named), ['readRows']);
 });
+
+test('a function that was added and edited again is still not called; one that was there before is not named', () => {
+  const again = edit(
+    'rows.go',
+    'func readRows(path string) error {',
+    'func readRows(p string) error {',
+  );
+  assert.deepEqual(uncalled(edit('rows.go', 'x', ADDED), again), ['readRows']);
+  assert.deepEqual(uncalled(again), []);
+});

@@ -107,6 +107,8 @@ export interface RepositoryEvent {
   readonly text: string;
   /** The index of the message that reports it. */
   readonly at: number;
+  /** What a commit holds, files or folders, if the commands before it say so. */
+  readonly paths?: readonly string[];
 }
 
 /** A file in which a merge, a rebase or the like left conflicts that are not committed. */

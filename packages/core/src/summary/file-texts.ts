@@ -1,5 +1,11 @@
 import { groupedBy } from '../check/list.ts';
-import type { FileRecord, SeenChange, Summary, TurnWork } from '../plan/summary.ts';
+import type {
+  FileRecord,
+  RepositoryEvent,
+  SeenChange,
+  Summary,
+  TurnWork,
+} from '../plan/summary.ts';
 import { quoteLines } from './entry-texts.ts';
 
 export const isChanged = ({ edited, written, deleted }: FileRecord): boolean =>
@@ -60,7 +66,7 @@ export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/')
 export function fileText(f: FileRecord, root: string, commits: readonly Commit[] = []): string {
   const done = f.deleted ? 'deleted' : f.written ? 'created' : f.edited ? 'edited' : '';
   const when = f.at === undefined ? '' : `m${f.at + 1}`;
-  const commit = commits.find(({ at }) => at > (f.at ?? Infinity));
+  const commit = commits.find(({ at, paths }) => at > (f.at ?? Infinity) && holds(paths, f.path));
   const then = commit === undefined ? '' : `before commit ${commit.hash}`;
   const how = [done, when, then].filter((text) => text !== '').join(', ');
   return `${shownPath(f.path, root)} (${how})${f.note === undefined ? '' : `: ${f.note}`}`;
@@ -74,16 +80,29 @@ export function withAddedLine(file: FileRecord): FileRecord {
 }
 
 /** A commit that is known by its message. */
-export interface Commit {
+export interface Commit extends Pick<RepositoryEvent, 'at' | 'paths'> {
   readonly hash: string;
-  readonly at: number;
 }
+
+/** True if some files or folders, as a repository names them, hold a file; of an unknown list, true for all. */
+const holds = (paths: readonly string[] | undefined, file: string): boolean =>
+  paths === undefined ||
+  paths.some(
+    (path) =>
+      file === path ||
+      file.endsWith(`/${path}`) ||
+      `/${file}`.includes(`/${path.replace(/\/$/, '')}/`),
+  );
 
 /** The commits after which files were changed again: only then does it matter which of them a change came before. */
 export function commitsBetween({ repository = [], files }: Summary): readonly Commit[] {
   const commits = repository
     .filter(({ kind }) => kind === 'commit')
-    .map(({ text, at }) => ({ hash: text.slice(0, Math.max(0, text.indexOf(' '))), at }));
+    .map(({ text, at, paths }) => ({
+      hash: text.slice(0, Math.max(0, text.indexOf(' '))),
+      at,
+      ...(paths === undefined ? {} : { paths }),
+    }));
   const last = lastEdit(files);
   return commits.some(({ at }) => at < last) ? commits : [];
 }

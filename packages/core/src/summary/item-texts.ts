@@ -29,12 +29,18 @@ export function itemTexts(
   return sorted(items, (a, b) => Number(a.state !== 'done') - Number(b.state !== 'done')).map(
     (item) => {
       const { state, text, priority, context, editedAt } = item;
+      const passed = passedSince(item, checks);
+      const mark = MARKS[passed.length > 0 ? 'done' : state];
       const rank = priority === 'medium' ? '' : ` [${priority}]`;
-      const known = editsSince(editedAt) + checkedSince(item, checks);
-      return `- [${MARKS[state]}] ${text}${rank}${because(context)}${known}`;
+      const known = passed.length > 0 ? ` (passed: ${messages(passed)})` : editsSince(editedAt);
+      return `- [${mark}] ${text}${rank}${because(context)}${known}${failedSince(item, checks)}`;
     },
   );
 }
+
+/** True if an item is finished, or only asks for checks that passed since. */
+export const isOver = (item: Item, outcomes: readonly ToolOutcome[]): boolean =>
+  item.state === 'done' || passedSince(item, tellingOutcomes(outcomes).filter(isCheck)).length > 0;
 
 const messages = (indices: readonly number[]): string =>
   sorted([...new Set(indices)], (a, b) => a - b)
@@ -47,22 +53,35 @@ const editsSince = (editedAt: readonly number[] = []): string =>
 
 /** Asks for runs of checks, not for a test to be written. */
 const RUNS = /\b(?:re-?run|run|verify|check|execute|pass)\b/i;
+/** Asks for something else too. */
+const CHANGES = /\b(?:fix|add|write|update|implement|change|create|remove|refactor|mend)\b/i;
 
-/** How the checks that an item asks for ended, if that is not what the list says. */
-function checkedSince(
-  { state, text, statedAt = -1 }: Item,
+/** The last run of each kind of check that an item asks for. */
+function lastChecks(
+  { text }: Item,
   checks: readonly ToolOutcome[],
-): string {
+): readonly (ToolOutcome | undefined)[] {
   const kinds = RUNS.test(text) ? CHECK_KINDS.filter((kind) => kind.test(text)) : [];
-  if (kinds.length === 0) return '';
-  const last = kinds.map((kind) => lastOf(checks, ({ call }) => kind.test(call)));
-  const failed = last.find(
-    (one) => one !== undefined && !hasPassed(one) && one.resolution === undefined,
-  );
-  if (state === 'done')
-    return failed?.at === undefined ? '' : ` (but the last run failed, ${messages([failed.at])})`;
+  return kinds.map((kind) => lastOf(checks, ({ call }) => kind.test(call)));
+}
+
+/** The messages with the checks that an open item asks for, if all of them passed since it was stated. */
+function passedSince(item: Item, checks: readonly ToolOutcome[]): readonly number[] {
+  const { state, text, statedAt = -1 } = item;
+  if (state === 'done' || CHANGES.test(text)) return [];
+  const last = lastChecks(item, checks);
   const passed = last.flatMap((one) =>
     one?.at !== undefined && one.at > statedAt && hasPassed(one) && saysPassed(one) ? [one.at] : [],
   );
-  return passed.length < kinds.length ? '' : ` (passed since: ${messages(passed)})`;
+  return passed.length < last.length ? [] : passed;
+}
+
+/** Says that a check failed which a finished item asks for. */
+function failedSince(item: Item, checks: readonly ToolOutcome[]): string {
+  const failed = lastChecks(item, checks).find(
+    (one) => one !== undefined && !hasPassed(one) && one.resolution === undefined,
+  );
+  return item.state !== 'done' || failed?.at === undefined
+    ? ''
+    : ` (but the last run failed, ${messages([failed.at])})`;
 }

@@ -4,7 +4,7 @@ import type { FileRecord, Item, Summary } from '../plan/summary.ts';
 import { failingTexts, isCheck, repositoryTexts } from './entry-texts.ts';
 import { changedFiles, isChanged, lastEdit, namesInShort, nameOf } from './file-texts.ts';
 import { isHandedOver } from './hand-over.ts';
-import { currentTexts, itemTexts } from './item-texts.ts';
+import { currentTexts, isOver, itemTexts } from './item-texts.ts';
 import { always, listed, RANK, type Line, type RenderSpace } from './summary-line.ts';
 
 /** How much of the text each list may take before its older entries give way. */
@@ -15,7 +15,8 @@ const itemChars = (chars: number): number => Math.max(LEAST_ITEMS_CHARS, chars *
 
 /** How things are: what was done for the last request, finished items, and the repository. */
 export function stateLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
-  const done = itemTexts(isOldList(s) ? [] : s.items.filter(isDone), s.outcomes);
+  const over = isOldList(s) ? [] : s.items.filter((item) => isOver(item, s.outcomes));
+  const done = itemTexts(over, s.outcomes);
   return [
     ...always('State', RANK.state, [
       ...answeredTexts(s),
@@ -32,7 +33,7 @@ export function openLines(s: Summary, { chars }: RenderSpace): readonly Line[] {
   const steps = s.currentPlan.map(
     (step) => `- ${step.endsWith('?') ? 'The agent asks' : 'In progress'}: ${step}`,
   );
-  const open = s.items.filter((item) => !isDone(item));
+  const open = s.items.filter((item) => !isOver(item, s.outcomes));
   const items = itemTexts(open, s.outcomes);
   const lines = [
     ...openWork([

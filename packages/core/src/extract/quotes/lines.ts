@@ -192,8 +192,16 @@ export class ExactLines {
   /** A diff is quoted by its added lines, under their file. Edits are shown as blocks, not by their lines. */
   #isQuotableAt(of: number, at: number): boolean {
     const diff = this.#seenChanges.diffOf(of);
-    if (diff === undefined) return true;
+    if (diff === undefined) return !this.#isOfEditedFile(of, at);
     return rangeAt(diff.added, at) !== undefined || rangeAt(diff.rest, at) !== undefined;
+  }
+
+  /** True for a line that a search found in a file before the file was changed. */
+  #isOfEditedFile(of: number, at: number): boolean {
+    const { segment, index } = this.#statistics.placed[of] as Placed;
+    const path = FOUND_IN.exec(segment.text.slice(at, at + FOUND_CHARS))?.[1];
+    const file = path === undefined ? undefined : this.#statistics.files.find(path);
+    return file !== undefined && index < file.editedAt;
   }
 
   /** True for what was read of a file before it was changed, and for calls that only keep a task list. */
@@ -332,6 +340,10 @@ const LEAST_LINES = 8;
 
 /** A change that was looked at is listed anyway: lines under it would separate it from its neighbours. */
 const SEEN_CHARS = 12;
+
+/** The file before a line that a search found. */
+const FOUND_IN = /^\s*(\S{1,300}\.\w{1,8})[:-]\d+[:-]/;
+const FOUND_CHARS = 320;
 
 const KEEPS_TASKS =
   /(?:^|[._])(?:todo|task)_?(?:s|write|read|list|create|update|get)?$|update_plan/i;

@@ -12,6 +12,7 @@ export interface Passage {
 
 const FENCE = /^\s{0,12}(?:```|~~~)/;
 const HEADING = /^\s{0,3}#{1,6}\s+\S|^\s{0,3}\*\*[^*]{1,120}\*\*:?\s*$/;
+const TITLE = /^\s{0,3}#{1,6}\s/;
 const BULLET = /^\s{0,40}(?:[-*•+]|\d{1,3}[.)])\s+/;
 const TABLE_RULE = /^[\s|:-]+$/;
 /** A list entry keeps the lines nested under it up to this length. */
@@ -19,6 +20,8 @@ const NESTED_CHARS = 360;
 const PARAGRAPH_CHARS = 420;
 const CODE_CHARS = 700;
 const LEAD_CHARS = 160;
+/** A shorter lead, such as "Pros:", says little without the heading above it. */
+const VAGUE_CHARS = 14;
 const MOST_PASSAGES = 400;
 
 /** The passages of a text, in order. Introductions are not passages: they are shown with what they introduce. */
@@ -72,6 +75,7 @@ class PassageReader {
   #lead = '';
   /** A lead that no passage has yet. */
   #introduced = '';
+  #title = '';
 
   constructor(lines: readonly string[]) {
     this.#lines = lines;
@@ -103,12 +107,16 @@ class PassageReader {
   /** The last sentence of the line introduces what follows; what is said before it is a passage. */
   #introduce(line: string): void {
     this.#at++;
+    const isTitle = TITLE.test(line);
     const all = sentences(plainLine(line));
     const said = all.slice(0, -1).join(' ');
     if (said !== '') this.#add(said, 'prose');
     const last = all.at(-1) ?? '';
-    this.#lead = last.length <= LEAD_CHARS ? last : '';
+    const isVague = !isTitle && this.#title !== '' && last.length <= VAGUE_CHARS;
+    const lead = isVague ? `${this.#title} — ${last}` : last;
+    this.#lead = lead.length <= LEAD_CHARS ? lead : '';
     this.#introduced = this.#lead;
+    if (isTitle) this.#title = this.#lead;
   }
 
   #code(): void {

@@ -239,7 +239,10 @@ export class Story {
         openings.set(note.at ?? 0, [...own, offered]);
     }
     const ranked = reversed([...openings.values()]);
-    this.#take([...ranked.flatMap((own) => own.slice(0, 1)), ...ranked.flat()], spaceChars);
+    const firsts = ranked.flatMap((own) => own.slice(0, 1));
+    // What the first request led to is what the work goes by.
+    const [newest, oldest] = [firsts.slice(0, 1), firsts.slice(-1)];
+    this.#take([...newest, ...oldest, ...firsts, ...ranked.flat()], spaceChars);
   }
 
   /** Why something was as it was: one remark of each turn in which files were changed, the newest first. */

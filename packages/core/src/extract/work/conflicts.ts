@@ -4,10 +4,11 @@ import type { Conflict } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
 import { commandIn, shellCommands } from '../anchors/shell.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
+import { isRefused } from '../story/user-words.ts';
 
 /** "CONFLICT (content): Merge conflict in src/a.ts", or the file first: "CONFLICT (modify/delete): src/a.ts deleted in …". */
 const REPORTED = /^CONFLICT \([\w/-]{1,40}\): (?:Merge conflict in )?(\S{1,300})/gm;
-const REFUSED = /^(?:fatal|error): /m;
+const FAILED = /^(?:fatal|error): /m;
 const READ_CHARS = 20_000;
 const MOST_CONFLICTS = 40;
 /** Ends an operation with all its conflicts, or begins another one. */
@@ -34,8 +35,8 @@ export function mergeConflicts(
       lines.delete(result.callId);
       const text = headOf(resultText(result), READ_CHARS);
       const reported = [...text.matchAll(REPORTED)].map(([, path = '']) => path);
-      const isRefused = result.outcome === 'failure' || REFUSED.test(text);
-      if (!isRefused || reported.length > 0) settle(open, line);
+      const isFailed = result.outcome === 'failure' || FAILED.test(text) || isRefused(text);
+      if (!isFailed || reported.length > 0) settle(open, line);
       for (const path of reported) open.set(path, { path, at: index });
     }
   }

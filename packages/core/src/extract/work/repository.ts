@@ -2,7 +2,8 @@ import { callsOf, resultsOf, resultText } from '../../message/message.ts';
 import { headOf, oneLine } from '../../message/text.ts';
 import type { RepositoryEvent } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
-import { commandIn } from '../anchors/shell.ts';
+import { commandIn, shellCommands } from '../anchors/shell.ts';
+import { isRefused } from '../story/user-words.ts';
 
 const COMMIT = /^\[([\w./-]{1,120})(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.{1,200})$/m;
 const SWITCHED = /^(?:Switched to (?:a new )?branch '([^'\n]{1,120})'|On branch (\S{1,120}))/m;
@@ -28,6 +29,7 @@ export function repositoryEvents(
 ): readonly RepositoryEvent[] {
   const events = new Map(before.map((event) => [keyOf(event), event]));
   const lines = new Map<string, string>();
+  let staged: Staged = NOTHING_STAGED;
   for (const { message, index } of nodes) {
     for (const call of callsOf(message)) {
       const line = /\b(?:git|gh)\b/.test(call.args) ? commandIn(call) : undefined;
@@ -38,11 +40,20 @@ export function repositoryEvents(
       if (line === undefined || ELSEWHERE.test(line)) continue;
       lines.delete(result.callId);
       const text = headOf(resultText(result), READ_CHARS);
+      if (isRefused(text)) continue;
       if (result.outcome !== 'failure') removeCommits(events, commitsUndone(line, text));
       if (REBASED.test(text)) markRebased(events);
+      staged = withStaged(staged, line);
       for (const event of eventsIn(line, text)) {
+        const isCommit = event.kind === 'commit';
+        const paths = isCommit ? pathsOf(staged, event.text) : undefined;
         events.delete(keyOf(event));
-        events.set(keyOf(event), { ...event, at: index });
+        events.set(keyOf(event), {
+          ...event,
+          at: index,
+          ...(paths === undefined ? {} : { paths }),
+        });
+        if (isCommit) staged = NOTHING_STAGED;
       }
     }
   }
@@ -52,6 +63,36 @@ export function repositoryEvents(
 /** Of several pushes of a branch the last one counts. */
 const keyOf = ({ kind, text }: Pick<RepositoryEvent, 'kind' | 'text'>): string =>
   `${kind} ${kind === 'push' ? text.replace(/ at [0-9a-f]+$/, '').replace(/^(\S+) → \1$/, '$1') : text}`;
+
+/** What was staged since the last commit, as far as commands say so. */
+interface Staged {
+  readonly paths: readonly string[];
+  /** All changes may be staged. */
+  readonly isAll: boolean;
+}
+
+const NOTHING_STAGED: Staged = { paths: [], isAll: false };
+const MOST_STAGED = 60;
+
+function withStaged(staged: Staged, line: string): Staged {
+  return shellCommands(line).reduce(({ paths, isAll }: Staged, { words }): Staged => {
+    const [program, name, ...rest] = words;
+    if (program !== 'git' || (name !== 'add' && name !== 'commit')) return { paths, isAll };
+    const flags = rest.filter((word) => word.startsWith('-'));
+    const named = name === 'add' ? rest.filter((word) => !word.startsWith('-')) : [];
+    const takesAll =
+      name === 'add'
+        ? flags.length > 0 || named.some((path) => /^\.{0,2}\/?$|[*$]/.test(path))
+        : flags.some((flag) => /^-\w*a|^--all$/.test(flag));
+    return { paths: [...paths, ...named].slice(-MOST_STAGED), isAll: isAll || takesAll };
+  }, staged);
+}
+
+/** What a commit holds: nothing of the agent's own if it merges, and undefined if that is not known. */
+function pathsOf({ paths, isAll }: Staged, subject: string): readonly string[] | undefined {
+  if (/^[0-9a-f]+ Merge\b/.test(subject)) return [];
+  return isAll || paths.length === 0 ? undefined : paths;
+}
 
 const AMENDS = /(?:^|[|;&]\s*)git (?:-C \S+ )?commit\b[^|;&\n]{0,400}\s--amend\b/m;
 const RESETS =

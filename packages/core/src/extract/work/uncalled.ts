@@ -23,14 +23,27 @@ export function uncalledFunctions(
   if ((nodes[0]?.index ?? 0) > since + 1) return [];
   const later = nodes.filter(({ index }) => index > since);
   const edits = later.flatMap((node) => editsIn(node, statistics));
-  const declared = new Set(edits.flatMap(({ after }) => [...functionsIn(after)]));
-  for (const { before } of edits) for (const name of functionsIn(before)) declared.delete(name);
+  const declared = addedFunctions(edits);
   if (declared.size === 0) return [];
   const named = namedIn(edits, declared);
   for (const name of namedInCommands(later, declared)) named.set(name, 2);
   return [...declared]
     .filter((name) => named.get(name) === 1 && !CALLED.test(name))
     .slice(-MOST_NAMES);
+}
+
+/** The functions that the first edit which names them adds: others were there before. */
+function addedFunctions(edits: readonly Replacement[]): ReadonlySet<string> {
+  const added = new Set<string>();
+  const known = new Set<string>();
+  for (const { before, after } of edits) {
+    for (const name of functionsIn(before)) known.add(name);
+    for (const name of functionsIn(after)) {
+      if (!known.has(name)) added.add(name);
+      known.add(name);
+    }
+  }
+  return added;
 }
 
 /** What the calls of a message put into files. What they write over a file that was read may be older. */
